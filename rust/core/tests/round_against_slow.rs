@@ -7,8 +7,8 @@ mod reference;
 
 use elastane_core::by_plan::{ByPlan, PlanScore, Power, Shares};
 use elastane_core::cluster::{
-    Application, ApplicationId, Commit, CommitRequest, KeptNode, NodeId, Predicted, Request,
-    WaitReason,
+    Application, ApplicationId, Commit, CommitRequest, KeptNode, Naming, NodeId, Offer, Predicted,
+    Request, WaitReason,
 };
 use elastane_core::fit::{Excess, Peaks};
 use elastane_core::policy::{Candidate, Place, Policy};
@@ -154,6 +154,18 @@ impl Told {
                 let (id, node) = (self.application(*application)?, self.node(*node));
                 return Some(in_words(&self.commit(id, node, Some(*age_ms))?));
             }
+            Event::Skipped { node, count } => {
+                let node = self.node(*node);
+                let named = self.cluster.round(node, FREE, self.now_ms)?;
+                let first = &named[..named.len().min(*count)];
+                self.cluster.skipped(node, first, self.now_ms);
+            }
+            Event::AsksBeside { application, amount, is_ordered } => {
+                let id = self.application(*application)?;
+                self.cluster.asks_beside(id, &[*amount], *is_ordered);
+                let ask = self.cluster.application(id)?.waiting?;
+                self.cluster.pending(id, ask, self.now_ms);
+            }
             Event::Finished { container } => {
                 let number = container % self.containers.max(1);
                 self.cluster.finished(&format!("container-{number}"));
@@ -173,9 +185,10 @@ impl Told {
         None
     }
 
-    fn rounds(&mut self) -> Vec<Option<Vec<ApplicationId>>> {
+    fn rounds(&mut self, naming: Naming) -> Vec<Option<Vec<ApplicationId>>> {
         let (nodes, now_ms) = (self.nodes.clone(), self.now_ms);
-        let round = |node| self.cluster.round(node, FREE, now_ms);
+        let offer = |node| Offer { node, free: FREE, free_countables: &[1], naming };
+        let round = |node| self.cluster.offer(offer(node), now_ms);
         nodes.into_iter().map(round).collect()
     }
 
@@ -224,7 +237,10 @@ proptest! {
         let events = first.into_iter().map(Event::Submitted).chain(events);
         for (number, event) in events.enumerate() {
             prop_assert_eq!(quick.take(&event), slow.take(&event), "event {}", number);
-            prop_assert_eq!(quick.rounds(), slow.rounds(), "after event {}", number);
+            for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
+                let named = (quick.rounds(naming), slow.rounds(naming));
+                prop_assert_eq!(named.0, named.1, "{:?} after event {}", naming, number);
+            }
             prop_assert_eq!(quick.wait_reasons(), slow.wait_reasons(), "after event {}", number);
             let kept = (KeptNode::of(&quick.cluster), KeptNode::of(&slow.cluster));
             prop_assert_eq!(kept.0, kept.1, "after event {}", number);

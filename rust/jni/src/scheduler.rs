@@ -2,10 +2,12 @@
 
 use elastane_core::ContainerKind;
 use elastane_core::cluster::{
-    ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Preemption, QueueShare, Request,
+    ApplicationId, Ask, BookableChange, CommitRequest, Naming, NodeId, Offer, Preemption,
+    QueueShare, Request,
 };
 use elastane_predict::Submission;
-use jni::objects::{JByteArray, JString};
+use jni::Env;
+use jni::objects::{JByteArray, JIntArray, JLongArray, JString};
 use jni::sys::{jboolean, jdouble, jint, jlong};
 
 use crate::core;
@@ -31,6 +33,26 @@ fn request(memory_bytes: jlong, vcores: jint) -> Request {
     Request {
         memory_bytes: u64::try_from(memory_bytes).unwrap_or(0),
         vcores: u32::try_from(vcores).unwrap_or(0),
+    }
+}
+
+/// Amounts of the other resource types; null is none. A negative amount, which YARN has for an overbooked
+/// node, is 0.
+fn amounts(env: &Env<'_>, amounts: &JLongArray<'_>) -> Result<Vec<u64>, JavaFailure> {
+    if amounts.is_null() {
+        return Ok(Vec::new());
+    }
+    let mut values = vec![0; amounts.len(env)?];
+    amounts.get_region(env, 0, &mut values)?;
+    Ok(values.into_iter().map(|value| u64::try_from(value).unwrap_or(0)).collect())
+}
+
+fn naming(number: jint) -> Result<Naming, JavaFailure> {
+    match number {
+        0 => Ok(Naming::Best),
+        1 => Ok(Naming::Rest),
+        2 => Ok(Naming::Fitting),
+        _ => Err(JavaFailure::refused(format!("naming is {number}, allowed is 0 to 2"))),
     }
 }
 
@@ -109,6 +131,11 @@ natives! {
         Ok(())
     }
 
+    "forbidRaising" fn forbid_raising(_, handle: jlong, is_forbidden: jboolean, _now_ms: jlong) {
+        core(handle)?.forbid_raising(is_forbidden);
+        Ok(())
+    }
+
     "headroom" fn headroom(
         _,
         handle: jlong,
@@ -167,7 +194,7 @@ natives! {
     }
 
     "pending" fn pending(
-        _,
+        env,
         handle: jlong,
         number: jint,
         application_master: jboolean,
@@ -176,36 +203,66 @@ natives! {
         memory_bytes: jlong,
         vcores: jint,
         count: jint,
+        countables: JLongArray<'local>,
+        ordered: jboolean,
         now_ms: jlong,
     ) {
+        let application = application(number)?;
+        let countables = amounts(env, &countables)?;
         let ask = Ask {
             kind: kind(application_master, request_priority),
             priority,
             request: request(memory_bytes, vcores),
             count: u32::try_from(count).unwrap_or(0),
         };
-        core(handle)?.pending(application(number)?, ask, now_ms);
+        let core = core(handle)?;
+        core.asks_beside(application, &countables, ordered);
+        core.pending(application, ask, now_ms);
         Ok(())
     }
 
     "round" fn round(
-        _,
+        env,
         handle: jlong,
         number: jint,
         free_memory_bytes: jlong,
         free_vcores: jint,
+        free_countables: JLongArray<'local>,
+        named: jint,
         result_address: jlong,
         capacity: jint,
         now_ms: jlong,
     ) -> jint {
-        let free = request(free_memory_bytes, free_vcores);
-        match core(handle)?.round(node(number)?, free, now_ms) {
+        let free_countables = amounts(env, &free_countables)?;
+        let offer = Offer {
+            node: node(number)?,
+            free: request(free_memory_bytes, free_vcores),
+            free_countables: &free_countables,
+            naming: naming(named)?,
+        };
+        match core(handle)?.offer(offer, now_ms) {
             None => Ok(-1),
             Some(order) => {
+                let count = order.len();
                 let numbers = order.into_iter().map(|application| application.0 as i32);
-                write_ints(result_address, capacity, numbers)
+                write_ints(result_address, capacity, numbers)?;
+                Ok(jint::try_from(count).unwrap_or(jint::MAX))
             }
         }
+    }
+
+    "skipped" fn skipped(
+        env,
+        handle: jlong,
+        number: jint,
+        applications: JIntArray<'local>,
+        now_ms: jlong,
+    ) {
+        let mut numbers = vec![0; applications.len(env)?];
+        applications.get_region(env, 0, &mut numbers)?;
+        let applications: Result<Vec<_>, _> = numbers.into_iter().map(application).collect();
+        core(handle)?.skipped(node(number)?, &applications?, now_ms);
+        Ok(())
     }
 
     "commit" fn commit(

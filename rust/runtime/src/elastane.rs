@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use elastane_core::cluster::{
-    ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Predicted, Preemption, QueueShare,
-    Request,
+    ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
+    QueueShare, Request,
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_predict::Submission;
@@ -103,6 +103,11 @@ impl Elastane {
         self.service.lock().configure_queues(shares);
     }
 
+    /// See [`Service::forbid_raising`].
+    pub fn forbid_raising(&self, is_forbidden: bool) {
+        self.service.lock().forbid_raising(is_forbidden);
+    }
+
     /// See [`Service::headroom`].
     pub fn headroom(&self, application: ApplicationId) -> Option<Request> {
         self.service.lock().headroom(application)
@@ -134,6 +139,11 @@ impl Elastane {
         self.service.lock().application_removed(application, succeeded, now_ms);
     }
 
+    /// See [`Service::asks_beside`].
+    pub fn asks_beside(&self, application: ApplicationId, countables: &[u64], is_ordered: bool) {
+        self.service.lock().asks_beside(application, countables, is_ordered);
+    }
+
     /// See [`Service::pending`].
     pub fn pending(&self, application: ApplicationId, ask: Ask, now_ms: i64) {
         let asked = self.service.lock().pending(application, ask, now_ms);
@@ -145,6 +155,16 @@ impl Elastane {
     /// See [`Service::round`].
     pub fn round(&self, node: NodeId, free: Request, now_ms: i64) -> Option<Vec<ApplicationId>> {
         self.service.lock().round(node, free, now_ms)
+    }
+
+    /// See [`Service::offer`].
+    pub fn offer(&self, offer: Offer<'_>, now_ms: i64) -> Option<Vec<ApplicationId>> {
+        self.service.lock().offer(offer, now_ms)
+    }
+
+    /// See [`Service::skipped`].
+    pub fn skipped(&self, node: NodeId, applications: &[ApplicationId], now_ms: i64) {
+        self.service.lock().skipped(node, applications, now_ms);
     }
 
     /// Checks and records a container; false when it must not be committed.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use elastane_core::cluster::{
-    Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId,
+    Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId, Offer,
     Predicted, Preemption, QueueShare, Request,
 };
 use elastane_core::policy::{self, Policy, UnknownPolicy};
@@ -201,6 +201,26 @@ impl Service {
         self.first_asks.asked(application, &ask, now_ms)
     }
 
+    /// See [`Cluster::asks_beside`].
+    pub fn asks_beside(
+        &mut self,
+        application: ApplicationId,
+        countables: &[u64],
+        is_ordered: bool,
+    ) {
+        self.cluster.asks_beside(application, countables, is_ordered);
+    }
+
+    /// See [`Cluster::offer`].
+    pub fn offer(&mut self, offer: Offer<'_>, now_ms: i64) -> Option<Vec<ApplicationId>> {
+        self.cluster.offer(offer, now_ms)
+    }
+
+    /// See [`Cluster::skipped`].
+    pub fn skipped(&mut self, node: NodeId, applications: &[ApplicationId], now_ms: i64) {
+        self.cluster.skipped(node, applications, now_ms);
+    }
+
     /// See [`Cluster::round`].
     pub fn round(
         &mut self,
@@ -343,6 +363,11 @@ impl Service {
     /// See [`Cluster::configure_queues`].
     pub fn configure_queues(&mut self, shares: Vec<QueueShare>) {
         self.cluster.configure_queues(shares);
+    }
+
+    /// See [`Cluster::forbid_raising`].
+    pub fn forbid_raising(&mut self, is_forbidden: bool) {
+        self.cluster.forbid_raising(is_forbidden);
     }
 
     /// See [`Cluster::headroom`].

@@ -15,8 +15,13 @@ pub use service::ServiceSettings;
 const PREFIX: &str = "yarn.scheduler.elastane.";
 
 /// Keys that only Java reads.
-const OF_JAVA: [&str; 4] =
-    ["depository.shared", "depository.shared-every-ms", "usage.address", "usage.handler-count"];
+const OF_JAVA: [&str; 5] = [
+    "depository.shared",
+    "depository.shared-every-ms",
+    "placement.order",
+    "usage.address",
+    "usage.handler-count",
+];
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -171,6 +176,7 @@ mod tests {
         let error = read(&[("overcommit.ratio", "2")]).unwrap_err().to_string();
         assert!(error.starts_with("yarn.scheduler.elastane.overcommit.ratio is not a setting"));
         assert!(read(&[("usage.address.rm1", "host:1"), ("usage.handler-count", "9")]).is_ok());
+        assert!(read(&[("placement.order", "queue")]).is_ok());
     }
 
     #[test]

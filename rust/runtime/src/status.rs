@@ -146,7 +146,8 @@ fn named_application(why: &WaitReason) -> Option<ApplicationId> {
         WaitReason::NoFit { .. }
         | WaitReason::Passed { .. }
         | WaitReason::Keeps(_)
-        | WaitReason::AtMaximum { .. } => None,
+        | WaitReason::AtMaximum { .. }
+        | WaitReason::Skipped { .. } => None,
     }
 }
 
@@ -188,6 +189,12 @@ impl Words<'_> {
                 let (other, start) = (self.application(kept.application), self.start(&kept));
                 (kept.node, format!("kept for {other}, {start}"))
             }
+            WaitReason::Skipped { node } => (
+                node,
+                "it fits, and CapacityScheduler skipped it: a user limit, a node label, locality, a \
+                 blacklist or a placement constraint"
+                    .to_owned(),
+            ),
             WaitReason::AtMaximum { node } => {
                 (node, "its queue is at its maximum capacity by demand".to_owned())
             }

@@ -57,6 +57,19 @@ fn room_that_is_held_is_held_for_somebody() {
     assert!(!reason.contains("held"), "{reason}");
 }
 
+#[test]
+fn a_skipped_application_is_capacity_schedulers_to_explain() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    let node = busy_node(&elastane, "busy", &[]);
+    waiting(&elastane, SMALL, "small", 1, 1);
+    let named = elastane.round(node, free(), START_MS).unwrap();
+    elastane.skipped(node, &named, START_MS);
+    let reason = reason(&elastane, SMALL, START_MS);
+    let skipped = format!("{NODE}: it fits, and CapacityScheduler skipped it: a user limit, ");
+    assert!(reason.starts_with(&skipped), "{reason}");
+}
+
 /// What the status says of the application that a node is kept for, and of a small one beside it.
 /// `busy` runs there in two containers from the beginning, which is 71 s ago.
 fn of_a_kept_node(elastane: &Elastane, busy: &str) -> [String; 2] {

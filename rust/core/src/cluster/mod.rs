@@ -16,11 +16,11 @@ mod waiting;
 pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare};
 pub use patience::{KeptNode, read_by_round};
 pub use plan::{Outlook, StartNeeds};
-pub use round::{ROUND_LIMIT, WaitReason};
+pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
 pub use settings::{Ceilings, ClusterSettings};
 pub use state::{
-    Application, ApplicationId, Ask, Commit, CommitRequest, Container, Demands, NodeEntry, NodeId,
-    PlacedReason, Placement, Predicted, Refusal, Request,
+    Application, ApplicationId, Ask, Commit, CommitRequest, Container, Countables, Demands,
+    NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request,
 };
 
 use crate::container_kind::ContainerKind;
@@ -33,11 +33,11 @@ use crate::resources::Resources;
 use bookable::{Bookable, Taken};
 use correction::Corrections;
 use elastane_protocol::{CanLimit, Step};
-use patience::{NodeKeeper, Passing};
+use patience::{NodeKeeper, Passing, Skips};
 use ranking::WorkShares;
 use round::Round;
 use state::State;
-use waiting::WaitingTable;
+use waiting::{Note, WaitingTable};
 
 /// Nodes, applications and containers of one cluster.
 pub struct Cluster {
@@ -48,6 +48,7 @@ pub struct Cluster {
     work_shares: WorkShares,
     keeper: NodeKeeper,
     passing: Passing,
+    skips: Skips,
     corrections: Corrections,
     bookable: Bookable,
 }
@@ -63,6 +64,7 @@ impl Cluster {
             work_shares: WorkShares::default(),
             keeper: NodeKeeper::default(),
             passing: Passing::default(),
+            skips: Skips::default(),
             corrections: Corrections::default(),
             bookable: Bookable::default(),
         }
@@ -106,6 +108,12 @@ impl Cluster {
         self.bookable.shares.configure(shares);
     }
 
+    /// Whether no node may be raised, because CapacityScheduler would place containers there without
+    /// the core's order.
+    pub fn forbid_raising(&mut self, is_forbidden: bool) {
+        self.bookable.forbid(is_forbidden);
+    }
+
     /// How many times its registered size a node of a label, and its maximum capacity a queue, may book
     /// at most.
     pub fn set_ceilings(&mut self, ceilings: &Ceilings) {
@@ -116,6 +124,7 @@ impl Cluster {
     /// A node is gone, and its containers with it.
     pub fn node_removed(&mut self, node: NodeId) {
         self.corrections.node_lost(&self.state, node);
+        self.skips.forget(node);
         if let Some(entry) = self.state.nodes.remove(node) {
             for container in entry.containers.values() {
                 self.finished(container);
@@ -199,6 +208,20 @@ impl Cluster {
         }
     }
 
+    /// What an application's next container asks for beside memory and virtual cores, and whether
+    /// rounds order its queue. To be called before the ask that it belongs to.
+    pub fn asks_beside(
+        &mut self,
+        application: ApplicationId,
+        countables: &[u64],
+        is_ordered: bool,
+    ) {
+        if let Some(entry) = self.state.applications.get_mut(&application) {
+            entry.countables = Countables::new(countables);
+            entry.is_ordered = is_ordered;
+        }
+    }
+
     /// An application by its number.
     pub fn application(&self, application: ApplicationId) -> Option<&Application> {
         self.state.applications.get(&application)
@@ -238,7 +261,24 @@ impl Cluster {
         free: Request,
         now_ms: i64,
     ) -> Option<Vec<ApplicationId>> {
-        Round { cluster: self, node, free, now_ms }.run()
+        self.offer(Offer { node, free, free_countables: &[], naming: Naming::Best }, now_ms)
+    }
+
+    /// The same for any [`Offer`].
+    pub fn offer(&mut self, offer: Offer<'_>, now_ms: i64) -> Option<Vec<ApplicationId>> {
+        Round { cluster: self, offer, now_ms }.run()
+    }
+
+    /// CapacityScheduler went past these applications that a round on `node` had named, in order:
+    /// something that the core does not know keeps them from that node. They go behind the others
+    /// there for a bounded time.
+    pub fn skipped(&mut self, node: NodeId, applications: &[ApplicationId], now_ms: i64) {
+        if self.state.nodes.get(node).is_some() {
+            self.skips.skipped(node, applications, &self.waiting, now_ms);
+            for application in applications {
+                self.waiting.note(*application, Note::Skipped { node });
+            }
+        }
     }
 
     /// Checks and records a container in one step, so that two rounds on one node cannot both take

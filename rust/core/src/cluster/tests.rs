@@ -23,6 +23,7 @@ mod reprovisioning_unused;
 mod reservation_slot_by_slot;
 mod reserving;
 mod rows;
+mod skipping;
 mod starving;
 mod turns;
 

@@ -31,6 +31,17 @@ pub enum Event {
         node: usize,
         age_ms: i64,
     },
+    /// CapacityScheduler skips the first applications of a round.
+    Skipped {
+        node: usize,
+        count: usize,
+    },
+    /// What an application asks for beside memory and virtual cores, and whether rounds order its queue.
+    AsksBeside {
+        application: usize,
+        amount: u64,
+        is_ordered: bool,
+    },
     Finished {
         container: usize,
     },
@@ -143,6 +154,10 @@ pub fn event() -> impl Strategy<Value = Event> {
         1 => (any(), any(), -4_000_i64..70_000).prop_map(|(application, node, age_ms)| {
             Event::Told { application, node, age_ms }
         }),
+        2 => (any(), 1_usize..9).prop_map(|(node, count)| Event::Skipped { node, count }),
+        1 => (any(), 0_u64..3, prop::bool::weighted(0.8)).prop_map(
+            |(application, amount, is_ordered)| Event::AsksBeside { application, amount, is_ordered },
+        ),
         2 => any().prop_map(|container| Event::Finished { container }),
         2 => (any(), 0_u8..8).prop_map(|(container, half_gb)| Event::Measured {
             container,

@@ -50,6 +50,8 @@ pub(crate) struct Bookable {
     pub(crate) shares: Shares,
     /// The ceilings of the nodes of these labels, in the place of the cluster's.
     ceilings: BTreeMap<String, f64>,
+    /// Whether every node stays at its registered size.
+    is_forbidden: bool,
     /// The last node whose plan was read.
     read_up_to: Option<NodeId>,
     called_ms: Option<i64>,
@@ -68,6 +70,11 @@ impl Bookable {
     /// How many times its registered size a node of each of these labels may book at most.
     pub(crate) fn set_ceilings(&mut self, by_label: BTreeMap<String, f64>) {
         self.ceilings = by_label;
+    }
+
+    /// Whether every node stays at its registered size from now on.
+    pub(crate) fn forbid(&mut self, is_forbidden: bool) {
+        self.is_forbidden = is_forbidden;
     }
 
     /// The nodes whose bookable capacity has to change now, at most `limit` of them.
@@ -155,7 +162,7 @@ impl Bookable {
         granted: Ratios,
         now_ms: i64,
     ) -> BookableRatio {
-        if !entry.is_fresh(settings.fresh_for_ms, now_ms) {
+        if self.is_forbidden || !entry.is_fresh(settings.fresh_for_ms, now_ms) {
             return BookableRatio::PHYSICAL;
         }
         let registered = entry.registered_as_booked(settings.virtual_cores_count);

@@ -231,6 +231,9 @@ impl NodeKeeper {
             let starves_from_ms = line.since_ms.saturating_add(wait_ms);
             waited_ms >= after_ms
                 && !line.makes_progress
+                // No round names it, or the core does not know which nodes have what it asks for.
+                && line.is_ordered
+                && !line.asks_countables
                 && !self.rest_until_ms.contains_key(&line.application)
                 && (waited_ms >= anyway_after_ms
                     || !self.had_room_for(line.request, starves_from_ms))

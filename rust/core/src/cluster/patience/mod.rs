@@ -1,14 +1,17 @@
-//! Rules for applications that wait long: starvation, reservations, a kept node, and passing on a node.
+//! Rules for applications that wait long: starvation, reservations, a kept node, passing on a node, and being
+//! named in vain.
 
 mod kept_node;
 mod passing;
 mod reservation;
+mod skips;
 mod starvation;
 
 pub use kept_node::KeptNode;
 pub(crate) use kept_node::NodeKeeper;
 pub(crate) use passing::{BetterNodes, Passing};
 pub(crate) use reservation::ReservationContest;
+pub(crate) use skips::Skips;
 pub(crate) use starvation::{Wait, admit};
 
 #[cfg(test)]

@@ -66,6 +66,13 @@ impl Passing {
         false
     }
 
+    /// Whether an application waits for a better node now.
+    pub(crate) fn is_passing(&self, application: ApplicationId, pass_ms: i64, now_ms: i64) -> bool {
+        let passed = self.by_application.get(&application);
+        let since_ms = passed.and_then(|passed| passed.since_ms);
+        since_ms.is_some_and(|since_ms| now_ms.saturating_sub(since_ms) < pass_ms)
+    }
+
     /// The better node at an application's latest pass.
     pub(crate) fn passed_for(&self, application: ApplicationId) -> Option<BetterNode> {
         self.by_application.get(&application)?.better

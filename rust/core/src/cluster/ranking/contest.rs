@@ -62,6 +62,10 @@ impl Contender {
         }
     }
 
+    pub(crate) fn application(&self) -> ApplicationId {
+        self.rank.application
+    }
+
     /// Whether this contender precedes the other one in their queue.
     pub(crate) fn goes_before(&self, other: &Contender) -> bool {
         self.queue == other.queue && self.rank < other.rank

@@ -47,6 +47,10 @@ impl<'a> FitFilter<'a> {
         }
     }
 
+    pub(crate) fn screen(&self) -> &'a Screen {
+        self.screen
+    }
+
     /// Whether the row's next container fits, or else the first resource that lacks. `need` is called
     /// only if the bounds cannot decide.
     #[inline]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Round;
+use super::{Offer, Round};
 use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Contender, Judge, Prospect, Rank};
 use crate::cluster::state::{ApplicationId, PlacedReason, Request};
@@ -12,7 +12,8 @@ use crate::windows::WindowSet;
 
 /// The contenders for the node, best first.
 pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
-    let (node, free, now_ms) = (round.node, round.free, round.now_ms);
+    let Offer { node, free, free_countables, .. } = round.offer;
+    let now_ms = round.now_ms;
     let settings = &round.cluster.settings;
     let entry = round.cluster.state.nodes.get(node)?;
     let judge = Judge::of(round.cluster.policy.as_ref());
@@ -26,6 +27,12 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
     for row in 0..round.cluster.waiting.lines().len() {
         let line = round.cluster.waiting.lines()[row];
         let id = line.application;
+        if !line.is_ordered
+            || line.asks_countables
+                && !round.cluster.waiting.countables_of(row).fits_into(free_countables)
+        {
+            continue;
+        }
         let (turn, whole) = turns.get(&id).copied().unwrap_or((Turn::Usual, false));
         let waited_ms = now_ms.saturating_sub(line.since_ms);
         // A starving application gets its turn.

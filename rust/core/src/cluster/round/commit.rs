@@ -41,6 +41,7 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
         let request = commit.request.bookable(cluster.settings.virtual_cores_count);
         cluster.waiting.granted(commit.application, now_ms);
         cluster.passing.granted(commit.application);
+        cluster.skips.granted(commit.node, commit.application);
         cluster.keeper.placed(request, now_ms);
     }
     let executor = cluster.state.next_executor();

@@ -5,7 +5,8 @@
 //! deprive each other. It waits no longer than a starving application. An application that another node would
 //! delay clearly less passes for a bounded time; only applications about to be listed are checked for that. An
 //! application whose ask exceeds the free space of CapacityScheduler is left out: CapacityScheduler would
-//! reserve the node for it and place nothing else there.
+//! reserve the node for it and place nothing else there. Applications that CapacityScheduler skipped on the
+//! node lately come last.
 
 mod asked;
 mod commit;
@@ -18,9 +19,9 @@ pub(crate) use wait_reason::wait_reason;
 
 use super::Cluster;
 use super::patience::BetterNodes;
-use super::ranking::{Contender, Judge, Rank};
+use super::ranking::{Contender, Contest, Judge};
 use super::state::{ApplicationId, NodeId, Request};
-use super::waiting::Note;
+use super::waiting::{Note, WaitingTable};
 use crate::by_plan::ByPlan;
 use screened::ScreenedRound;
 
@@ -34,25 +35,53 @@ const MORE_CONTENDERS: usize = 4;
 /// reservation, a heartbeat would cost milliseconds.
 const BACKFILL_DEPTH: usize = 64;
 
+/// Maximum number of contenders of a queue in a round with reservations that names the rest.
+const REST_DEPTH: usize = 4_096;
+
 /// One round on one node.
 pub(crate) struct Round<'a> {
     pub(crate) cluster: &'a mut Cluster,
-    /// The node that heartbeats, and the free space of CapacityScheduler there.
-    pub(crate) node: NodeId,
-    pub(crate) free: Request,
+    pub(crate) offer: Offer<'a>,
     pub(crate) now_ms: i64,
+}
+
+/// A node that is offered to applications.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<'a> {
+    /// The node that heartbeats.
+    pub node: NodeId,
+    /// What CapacityScheduler may still book there.
+    pub free: Request,
+    /// The same of the other resource types, in the order of [`Countables`](super::Countables).
+    pub free_countables: &'a [u64],
+    /// Which applications are named.
+    pub naming: Naming,
+}
+
+/// Which applications a round names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// The first [`ROUND_LIMIT`] of each queue, in the order to try them.
+    Best,
+    /// All that the same rules admit, by number: CapacityScheduler skipped every one of the best.
+    Rest,
+    /// All that fit, by number: another order applies. No room is held, and nobody waits for a better
+    /// node; both depend on the core's order.
+    Fitting,
 }
 
 impl Round<'_> {
     /// The listed applications, in order; none where CapacityScheduler decides.
     pub(crate) fn run(mut self) -> Option<Vec<ApplicationId>> {
         let now_ms = self.now_ms;
-        let entry = self.cluster.state.nodes.get(self.node)?;
+        let Offer { node, naming, .. } = self.offer;
+        let entry = self.cluster.state.nodes.get(node)?;
         if !entry.is_decided(&self.cluster.settings, now_ms) {
             return None;
         }
         // CapacityScheduler sees a raised node's free space; a container has to fit the node itself.
-        self.free = self.free.min(entry.registered_size(self.cluster.settings.virtual_cores_count));
+        let registered = entry.registered_size(self.cluster.settings.virtual_cores_count);
+        self.offer.free = self.offer.free.min(registered);
         self.cluster.keeper.update(
             &self.cluster.settings,
             self.cluster.policy.peaks(),
@@ -61,8 +90,11 @@ impl Round<'_> {
             now_ms,
         );
         let judge = Judge::of(self.cluster.policy.as_ref());
-        judge.refresh(self.cluster.state.nodes.get_mut(self.node)?, now_ms);
-        let listing = match judge {
+        judge.refresh(self.cluster.state.nodes.get_mut(node)?, now_ms);
+        let mut order = match judge {
+            Judge::Plan(by) if naming == Naming::Fitting => {
+                self.screened(by, |round, waiting, held_back| round.fitting(waiting, held_back))?
+            }
             Judge::Plan(by) => self.among_screened(by)?,
             Judge::Policy(policy) => {
                 if policy.needs_remaining_shares() {
@@ -71,45 +103,91 @@ impl Round<'_> {
                     shares.update(&mut cluster.state, waiting, now_ms);
                 }
                 let contenders = asked::ask_for_each(&mut self)?;
-                self.list_best(&contenders)
+                match naming {
+                    Naming::Best => self.list_best(&contenders, &self.resting()).order,
+                    Naming::Rest => self.list_all(&contenders),
+                    Naming::Fitting => contenders.iter().map(Contender::application).collect(),
+                }
             }
         };
-        let order: Vec<_> = listing.ranks.iter().map(|rank| rank.application).collect();
-        self.cluster.keeper.listed(self.node, &order, now_ms);
+        if naming != Naming::Best {
+            order.sort_unstable();
+        }
+        if naming == Naming::Fitting {
+            order.retain(|application| !self.cluster.is_at_maximum(*application, node));
+        }
+        self.cluster.keeper.listed(node, &order, now_ms);
         Some(order)
     }
 
+    /// The applications that rest on the node because CapacityScheduler skipped them there.
+    fn resting(&self) -> Vec<ApplicationId> {
+        self.cluster.skips.resting(self.offer.node, &self.cluster.waiting, self.now_ms)
+    }
+
+    /// Runs one pass over the waiting rows, for policies by the plan.
+    fn screened<T>(
+        &mut self,
+        by: ByPlan,
+        pass: impl FnOnce(&ScreenedRound<'_>, &mut WaitingTable, Option<&[bool]>) -> T,
+    ) -> Option<T> {
+        let Cluster { settings, state, waiting, keeper, bookable, .. } = &mut *self.cluster;
+        let held_back = waiting.queues_short_of_memory();
+        let screened = ScreenedRound {
+            by,
+            settings,
+            entry: state.nodes.get(self.offer.node)?,
+            shares: &bookable.shares,
+            applications: &state.applications,
+            offer: self.offer,
+            kept: keeper.kept_on(self.offer.node, waiting),
+            now_ms: self.now_ms,
+        };
+        Some(pass(&screened, waiting, held_back.as_deref()))
+    }
+
+    fn contest(&mut self, by: ByPlan, places: usize) -> Option<Contest> {
+        self.screened(by, |round, waiting, held_back| round.contest(waiting, held_back, places))
+    }
+
     /// The round of policies by the plan.
-    fn among_screened(&mut self, by: ByPlan) -> Option<Listing> {
-        let kept = self.cluster.keeper.kept_on(self.node, &self.cluster.waiting);
-        let held_back = self.cluster.waiting.queues_short_of_memory();
-        let mut places = ROUND_LIMIT;
+    fn among_screened(&mut self, by: ByPlan) -> Option<Vec<ApplicationId>> {
+        if self.offer.naming == Naming::Rest {
+            let places = if by.reservations > 0 { REST_DEPTH } else { usize::MAX };
+            let contenders = self.contest(by, places)?.in_order();
+            return Some(self.list_all(&contenders));
+        }
+        let resting = self.resting();
+        let mut places = ROUND_LIMIT + resting.len();
         loop {
-            let screened = ScreenedRound {
-                by,
-                shares: &self.cluster.bookable.shares,
-                applications: &self.cluster.state.applications,
-                settings: &self.cluster.settings,
-                entry: self.cluster.state.nodes.get(self.node)?,
-                node: self.node,
-                free: self.free,
-                kept,
-                now_ms: self.now_ms,
-            };
-            let contest = screened.contest(&mut self.cluster.waiting, held_back.as_deref(), places);
-            let listing = self.list_best(&contest.in_order());
+            let contest = self.contest(by, places)?;
+            let listing = self.list_best(&contest.in_order(), &resting);
             let may_miss_some = |queue| contest.is_full(queue) && listing.has_room(queue);
-            let is_deep = by.reservations > 0 && places >= BACKFILL_DEPTH;
+            let is_deep = by.reservations > 0 && places >= BACKFILL_DEPTH + resting.len();
             if is_deep || !(0..self.cluster.waiting.queue_count()).any(may_miss_some) {
-                return Some(listing);
+                return Some(listing.order);
             }
             places = places.saturating_mul(MORE_CONTENDERS);
         }
     }
 
+    /// All contenders but those that wait for a reservation or for a better node.
+    fn list_all(&self, contenders: &[Contender]) -> Vec<ApplicationId> {
+        let (pass_ms, now_ms) = (self.cluster.settings.pass_ms, self.now_ms);
+        let passing = &self.cluster.passing;
+        let may_go = |contender: &&Contender| {
+            contender.waits_behind.is_none()
+                && !self.cluster.is_at_maximum(contender.application(), self.offer.node)
+                && !passing.is_passing(contender.application(), pass_ms, now_ms)
+        };
+        contenders.iter().filter(may_go).map(Contender::application).collect()
+    }
+
     /// The first few contenders of each queue, without those that wait for a better node.
-    fn list_best(&mut self, contenders: &[Contender]) -> Listing {
-        let (node, now_ms, pass_ms) = (self.node, self.now_ms, self.cluster.settings.pass_ms);
+    /// Resting applications come last.
+    fn list_best(&mut self, contenders: &[Contender], resting: &[ApplicationId]) -> Listing {
+        let (node, now_ms) = (self.offer.node, self.now_ms);
+        let pass_ms = self.cluster.settings.pass_ms;
         let mut better_nodes = BetterNodes {
             settings: &self.cluster.settings,
             judge: Judge::of(self.cluster.policy.as_ref()),
@@ -118,12 +196,16 @@ impl Round<'_> {
             others: None,
         };
         let mut listing =
-            Listing { ranks: Vec::new(), by_queue: vec![0; self.cluster.waiting.queue_count()] };
-        for contender in contenders {
+            Listing { order: Vec::new(), by_queue: vec![0; self.cluster.waiting.queue_count()] };
+        let rests = |contender: &&Contender| {
+            !resting.is_empty() && resting.binary_search(&contender.application()).is_ok()
+        };
+        let active = contenders.iter().filter(|contender| !rests(contender));
+        for contender in active.chain(contenders.iter().filter(rests)) {
             if !listing.has_room(contender.queue) {
                 continue;
             }
-            let id = contender.rank.application;
+            let id = contender.application();
             if let Some(behind) = contender.waits_behind {
                 self.cluster.waiting.set_note(contender.row, Note::Behind { node, behind });
                 continue;
@@ -135,6 +217,8 @@ impl Round<'_> {
             if pass_ms > 0
                 && !contender.rank.starves()
                 && !contender.delayed_in.is_empty()
+                // Whether another node has them is unknown.
+                && !self.cluster.waiting.line(contender.row).asks_countables
                 && let Some(better) =
                     better_nodes.better(&mut self.cluster.state, id, contender.delayed_in)
                 && self.cluster.passing.try_pass(id, better, pass_ms, now_ms)
@@ -146,7 +230,7 @@ impl Round<'_> {
                 self.cluster.waiting.mark_listed_first(contender.row, now_ms);
             }
             listing.by_queue[contender.queue] += 1;
-            listing.ranks.push(contender.rank);
+            listing.order.push(id);
         }
         listing
     }
@@ -154,8 +238,7 @@ impl Round<'_> {
 
 /// The applications that a round lists.
 struct Listing {
-    /// In order.
-    ranks: Vec<Rank>,
+    order: Vec<ApplicationId>,
     by_queue: Vec<usize>,
 }
 

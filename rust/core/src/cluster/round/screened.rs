@@ -1,29 +1,43 @@
 //! A round for policies by the plan ([`ByPlan`]). The columns of [`Screen`] rule out most rows, or
 //! prove that their score wins no place.
 
+use super::Offer;
 use crate::by_plan::ByPlan;
 use crate::cluster::bookable::Shares;
 use crate::cluster::patience::{KeptNode, ReservationContest, Wait};
 use crate::cluster::ranking::{Contender, Contest, FitFilter, Rank, Scores, some_of_each_left};
 use crate::cluster::settings::ClusterSettings;
-use crate::cluster::state::{Applications, NodeEntry, NodeId, Request};
+use crate::cluster::state::{ApplicationId, Applications, Countables, NodeEntry};
 use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
 use crate::left::Left;
-use crate::need::late_ms;
+use crate::need::{Need, late_ms};
 use crate::policy::Turn;
+use crate::resources::Resource;
 use crate::windows::WindowSet;
 
 /// One round on one node.
 pub(crate) struct ScreenedRound<'a> {
     pub(crate) by: ByPlan,
     pub(crate) entry: &'a NodeEntry,
-    pub(crate) node: NodeId,
-    pub(crate) free: Request,
+    pub(crate) offer: Offer<'a>,
     pub(crate) now_ms: i64,
     pub(crate) settings: &'a ClusterSettings,
     pub(crate) kept: Option<KeptNode>,
     pub(crate) shares: &'a Shares,
     pub(crate) applications: &'a Applications,
+}
+
+/// The result for one row.
+enum Check {
+    Fits,
+    /// It does not fit, and may go because it starves or its queue is owed its guarantee.
+    Starves,
+    /// It does not fit.
+    Lacks(Resource),
+    /// The node is kept for another application.
+    Kept,
+    /// Nothing that a person would be told.
+    LeftOut,
 }
 
 impl ScreenedRound<'_> {
@@ -37,11 +51,7 @@ impl ScreenedRound<'_> {
     ) -> Contest {
         let waiting_queues = waiting.queue_count();
         let mut contest = Contest::new(places, waiting_queues);
-        let wait_of = |line: &Line| Wait {
-            waited_ms: self.now_ms.saturating_sub(line.since_ms),
-            makes_progress: line.makes_progress,
-        };
-        let Screened { lines, predicted, screen, notes } =
+        let Screened { lines, predicted, countables, screen, notes } =
             waiting.screened(self.entry, self.by.peaks);
         let left = self.entry.plan.left();
         let mut filter = FitFilter::new(screen, left);
@@ -49,39 +59,20 @@ impl ScreenedRound<'_> {
         let mut reservation_contest = ReservationContest::new(self.by, waiting_queues);
         let need_of = |row: Row| self.entry.need(predicted[row].as_ref(), lines[row].request);
         for (row, line) in lines.iter().enumerate() {
-            if !line.request.fits_into(self.free) {
-                continue;
-            }
-            let wait = wait_of(line);
-            if line.kind.is_application_master()
-                && held_back.is_some_and(|queues| queues[line.queue as usize])
-                && wait.waited_ms < self.settings.starvation_wait_ms
-            {
-                continue;
-            }
-            if let Some(kept) = &self.kept
-                && !kept.admits(line, screen.life(row), self.now_ms)
-            {
-                notes[row] = Note::Kept { node: self.node };
-                continue;
-            }
             let need = || need_of(row);
-            let starves = match filter.check(row, need) {
-                Ok(()) => false,
-                Err(_) if self.is_owed(line) && self.entry.has_room_by_request(line.request) => {
-                    true
-                }
-                Err(_)
-                    if wait.waited_ms >= self.settings.starvation_wait_ms
-                        && self.is_admitted_by_request(wait, line, row, screen) =>
-                {
-                    true
-                }
-                Err(resource) => {
+            let starves = match self.check(row, line, countables, held_back, &mut filter, need) {
+                Check::Fits => false,
+                Check::Starves => true,
+                Check::Lacks(resource) => {
                     reservation_contest.offer(row, line, self.now_ms, &scores, need);
-                    notes[row] = Note::NoFit { node: self.node, resource };
+                    notes[row] = Note::NoFit { node: self.offer.node, resource };
                     continue;
                 }
+                Check::Kept => {
+                    notes[row] = Note::Kept { node: self.offer.node };
+                    continue;
+                }
+                Check::LeftOut => continue,
             };
             if contest.is_lost(line, starves, scores.lower_bound(row, line)) {
                 continue;
@@ -95,7 +86,7 @@ impl ScreenedRound<'_> {
             let line = &lines[contender.row];
             contender.rank.starves()
                 || self.is_owed(line) && self.entry.has_room_by_request(line.request)
-                || self.is_admitted_by_request(wait_of(line), line, contender.row, screen)
+                || self.is_admitted_by_request(self.wait_of(line), line, contender.row, screen)
         };
         contest.for_each_mut(|contender| {
             let row = contender.row;
@@ -108,6 +99,81 @@ impl ScreenedRound<'_> {
             }
         });
         contest
+    }
+
+    /// All that fit or starve; notes why other rows wait.
+    pub(crate) fn fitting(
+        &self,
+        waiting: &mut WaitingTable,
+        held_back: Option<&[bool]>,
+    ) -> Vec<ApplicationId> {
+        let Screened { lines, predicted, countables, screen, notes } =
+            waiting.screened(self.entry, self.by.peaks);
+        let mut filter = FitFilter::new(screen, self.entry.plan.left());
+        let mut fitting = Vec::new();
+        for (row, line) in lines.iter().enumerate() {
+            let need = || self.entry.need(predicted[row].as_ref(), line.request);
+            match self.check(row, line, countables, held_back, &mut filter, need) {
+                Check::Fits | Check::Starves => fitting.push(line.application),
+                Check::Lacks(resource) => {
+                    notes[row] = Note::NoFit { node: self.offer.node, resource };
+                }
+                Check::Kept => notes[row] = Note::Kept { node: self.offer.node },
+                Check::LeftOut => {}
+            }
+        }
+        fitting
+    }
+
+    /// Whether a row may go to the node.
+    #[inline]
+    fn check<'b>(
+        &self,
+        row: Row,
+        line: &Line,
+        countables: &[Countables],
+        held_back: Option<&[bool]>,
+        filter: &mut FitFilter<'_>,
+        need: impl FnOnce() -> Need<'b>,
+    ) -> Check {
+        if !line.is_ordered
+            || !line.request.fits_into(self.offer.free)
+            || line.asks_countables && !countables[row].fits_into(self.offer.free_countables)
+        {
+            return Check::LeftOut;
+        }
+        let wait = self.wait_of(line);
+        if line.kind.is_application_master()
+            && held_back.is_some_and(|queues| queues[line.queue as usize])
+            && wait.waited_ms < self.settings.starvation_wait_ms
+        {
+            return Check::LeftOut;
+        }
+        if let Some(kept) = &self.kept
+            && !kept.admits(line, filter.screen().life(row), self.now_ms)
+        {
+            return Check::Kept;
+        }
+        match filter.check(row, need) {
+            Ok(()) => Check::Fits,
+            Err(_) if self.is_owed(line) && self.entry.has_room_by_request(line.request) => {
+                Check::Starves
+            }
+            Err(_)
+                if wait.waited_ms >= self.settings.starvation_wait_ms
+                    && self.is_admitted_by_request(wait, line, row, filter.screen()) =>
+            {
+                Check::Starves
+            }
+            Err(resource) => Check::Lacks(resource),
+        }
+    }
+
+    fn wait_of(&self, line: &Line) -> Wait {
+        Wait {
+            waited_ms: self.now_ms.saturating_sub(line.since_ms),
+            makes_progress: line.makes_progress,
+        }
     }
 
     /// Whether a starving row is admitted by request. Cold, to keep the loop over the others small.

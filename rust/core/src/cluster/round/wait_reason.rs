@@ -36,6 +36,11 @@ pub enum WaitReason {
         /// The application that goes first.
         behind: ApplicationId,
     },
+    /// It fits, and CapacityScheduler skipped it for a reason that the core does not know.
+    Skipped {
+        /// The node that was checked.
+        node: NodeId,
+    },
     /// The node that was checked is kept for another application.
     Kept(KeptNode),
     /// It starves, and a node is kept for it.
@@ -64,6 +69,7 @@ pub(crate) fn wait_reason(
     match note {
         Note::None => None,
         Note::Behind { node, behind } => Some(WaitReason::Behind { node, behind }),
+        Note::Skipped { node } => Some(WaitReason::Skipped { node }),
         Note::Kept { node } => keeper.kept_on(node, waiting).map(WaitReason::Kept),
         Note::AtMaximum { node } => Some(WaitReason::AtMaximum { node }),
         Note::Passed { node } => {

@@ -1,5 +1,6 @@
 //! An application: its ask and its running containers.
 
+use super::countables::Countables;
 use super::demands::Demands;
 use super::request::Request;
 use crate::container_kind::ContainerKind;
@@ -40,6 +41,10 @@ pub struct Application {
     pub waiting: Option<Ask>,
     /// Start of the wait for its next container.
     pub waiting_since_ms: i64,
+    /// See [`Countables`]: what its next container asks for.
+    pub countables: Countables,
+    /// Whether rounds order its queue; otherwise CapacityScheduler alone does.
+    pub is_ordered: bool,
     /// See [`Waiting::remaining_share`]; as computed last.
     pub(crate) remaining_share: Option<Resources>,
 }
@@ -57,6 +62,8 @@ impl Application {
             allocated: Request::default(),
             waiting: None,
             waiting_since_ms: submitted_ms,
+            countables: Countables::default(),
+            is_ordered: true,
             remaining_share: None,
         }
     }

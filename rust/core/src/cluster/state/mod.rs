@@ -2,6 +2,7 @@
 
 mod application;
 mod container;
+mod countables;
 mod demands;
 mod node;
 mod node_plan;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub use crate::ids::{ApplicationId, NodeId};
 pub use application::{Application, Ask};
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
+pub use countables::Countables;
 pub use demands::{Demands, Predicted};
 pub use node::NodeEntry;
 pub use request::Request;

@@ -113,6 +113,8 @@ fn contender(application: u32, score: f64) -> Contender {
         listed_first_since_ms: None,
         executors: 1,
         makes_progress: false,
+        is_ordered: true,
+        asks_countables: false,
     };
     Contender::new(0, &line, Rank::new(&line, false, Turn::Usual, score))
 }

@@ -31,6 +31,10 @@ pub(crate) struct Line {
     pub(crate) executors: u32,
     /// See [`Application::makes_progress`](crate::cluster::Application::makes_progress).
     pub(crate) makes_progress: bool,
+    /// See [`Application::is_ordered`](crate::cluster::Application::is_ordered).
+    pub(crate) is_ordered: bool,
+    /// Whether the next container asks for [`Countables`](crate::cluster::Countables).
+    pub(crate) asks_countables: bool,
 }
 
 /// Why a row's next container was not placed at the latest check: as much as a round can afford to
@@ -49,4 +53,6 @@ pub(crate) enum Note {
     Kept { node: NodeId },
     /// It fits, and its queue or one above is at its maximum capacity by demand.
     AtMaximum { node: NodeId },
+    /// It was named, and CapacityScheduler skipped it.
+    Skipped { node: NodeId },
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::screen::Screen;
 use super::{Line, Note, Row};
 use crate::cluster::state::{
-    Application, ApplicationId, Applications, Ask, Demands, NodeEntry, Predicted,
+    Application, ApplicationId, Applications, Ask, Countables, Demands, NodeEntry, Predicted,
 };
 use crate::container_kind::ContainerKind;
 use crate::fit::Peaks;
@@ -20,6 +20,7 @@ pub(crate) struct WaitingTable {
     rows: HashMap<ApplicationId, Row>,
     lines: Vec<Line>,
     predicted: Vec<Option<Predicted>>,
+    countables: Vec<Countables>,
     notes: Vec<Note>,
     queue_numbers: HashMap<String, u32>,
     masters: usize,
@@ -32,6 +33,7 @@ pub(crate) struct WaitingTable {
 pub(crate) struct Screened<'a> {
     pub(crate) lines: &'a [Line],
     pub(crate) predicted: &'a [Option<Predicted>],
+    pub(crate) countables: &'a [Countables],
     pub(crate) screen: &'a Screen,
     pub(crate) notes: &'a mut [Note],
 }
@@ -44,6 +46,14 @@ impl WaitingTable {
     /// Each waiting application with the prediction for its next container.
     pub(crate) fn lines_predicted(&self) -> impl Iterator<Item = (&Line, Option<&Predicted>)> {
         self.lines.iter().zip(self.predicted.iter().map(Option::as_ref))
+    }
+
+    pub(crate) fn countables_of(&self, row: Row) -> &Countables {
+        &self.countables[row]
+    }
+
+    pub(crate) fn line(&self, row: Row) -> &Line {
+        &self.lines[row]
     }
 
     pub(crate) fn line_of(&self, application: ApplicationId) -> Option<&Line> {
@@ -71,7 +81,13 @@ impl WaitingTable {
         };
         self.version += 1;
         match (application.waiting, self.rows.get(&id).copied()) {
-            (Some(ask), Some(row)) => self.change(row, ask, &application.demands),
+            (Some(ask), Some(row)) => {
+                self.change(row, ask, &application.demands);
+                let line = &mut self.lines[row];
+                line.is_ordered = application.is_ordered;
+                line.asks_countables = !application.countables.is_empty();
+                self.countables[row].clone_from(&application.countables);
+            }
             (Some(ask), None) => self.add(id, application, ask),
             (None, _) => self.remove(id),
         }
@@ -91,7 +107,10 @@ impl WaitingTable {
             listed_first_since_ms: None,
             executors: ask.count,
             makes_progress: application.makes_progress(),
+            is_ordered: application.is_ordered,
+            asks_countables: !application.countables.is_empty(),
         });
+        self.countables.push(application.countables.clone());
         self.predicted.push(predicted.cloned());
         self.notes.push(Note::None);
         self.masters += usize::from(ask.kind.is_application_master());
@@ -144,6 +163,7 @@ impl WaitingTable {
         let line = self.lines.swap_remove(row);
         self.notes.swap_remove(row);
         self.predicted.swap_remove(row);
+        self.countables.swap_remove(row);
         self.masters -= usize::from(line.kind.is_application_master());
         for screen in &mut self.screens {
             screen.swap_remove(row);
@@ -232,7 +252,13 @@ impl WaitingTable {
         let screen = &mut self.screens[index];
         screen.used_at = self.uses;
         screen.update(entry, &self.lines, &self.predicted);
-        Screened { lines: &self.lines, predicted: &self.predicted, screen, notes: &mut self.notes }
+        Screened {
+            lines: &self.lines,
+            predicted: &self.predicted,
+            countables: &self.countables,
+            screen,
+            notes: &mut self.notes,
+        }
     }
 
     fn queue_number(&mut self, queue: &str) -> u32 {

@@ -23,6 +23,7 @@ public final class ElastaneConfiguration {
   public static final String SCHEDULER_PREFIX = "yarn.scheduler.elastane.";
 
   public static final String MODE = SCHEDULER_PREFIX + "mode";
+  public static final String PLACEMENT_ORDER = SCHEDULER_PREFIX + "placement.order";
   public static final String USAGE_ADDRESS = SCHEDULER_PREFIX + "usage.address";
   public static final int DEFAULT_USAGE_PORT = 8045;
   public static final String DEFAULT_USAGE_ADDRESS = "0.0.0.0:" + DEFAULT_USAGE_PORT;
@@ -55,6 +56,16 @@ public final class ElastaneConfiguration {
       }
     }
     throw new ElastaneConfigurationException(MODE, value, "off, observe or enforce");
+  }
+
+  public static PlacementOrder placementOrder(Configuration conf) {
+    String value = conf.getTrimmed(PLACEMENT_ORDER, "elastane");
+    for (PlacementOrder order : PlacementOrder.values()) {
+      if (order.name().toLowerCase(Locale.ROOT).equals(value)) {
+        return order;
+      }
+    }
+    throw new ElastaneConfigurationException(PLACEMENT_ORDER, value, "elastane or queue");
   }
 
   public static int usageHandlerCount(Configuration conf) {

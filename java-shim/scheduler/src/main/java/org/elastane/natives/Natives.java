@@ -79,6 +79,9 @@ public final class Natives {
    *     priority count as alike
    * @param priority the priority of the application
    * @param count 0 if the application waits for nothing
+   * @param countables the amounts of resource types beside memory and virtual cores that the next
+   *     container asks for, in the ResourceManager's order of types; null for none
+   * @param ordered whether rounds order the application's queue; otherwise no round names it
    */
   public static native void pending(
       long core,
@@ -89,27 +92,49 @@ public final class Natives {
       long memoryBytes,
       int vcores,
       int count,
+      long[] countables,
+      boolean ordered,
       long nowMs);
 
   // A round of allocation
 
+  /** The first 16 of each queue in the core's order, to be tried in this order. */
+  public static final int NAME_BEST = 0;
+
+  /** All that the rules of {@link #NAME_BEST} admit, by number. */
+  public static final int NAME_REST = 1;
+
+  /** All that fit, by number, for a queue that keeps its own order. */
+  public static final int NAME_FITTING = 2;
+
   /**
-   * The applications whose next container fits this node now and over time, the best first, at most
-   * 16 of each queue.
+   * The applications whose next container fits this node now and over time.
    *
    * @param freeMemoryBytes the memory that CapacityScheduler can still allocate on the node
+   * @param freeCountables the same for other resource types; see {@link #pending}
+   * @param named {@link #NAME_BEST}, {@link #NAME_REST} or {@link #NAME_FITTING}
    * @param resultAddress the address of a direct buffer of {@code capacity} native-endian ints
-   * @return the count of application numbers written; -1 if CapacityScheduler's order applies to
-   *     this node (mode observe, or no fresh report from its agent)
+   * @return the count of applications; only {@code capacity} of them are written. -1 if
+   *     CapacityScheduler's order applies to this node (mode observe, or no fresh report from its
+   *     agent)
    */
   public static native int round(
       long core,
       int node,
       long freeMemoryBytes,
       int freeVcores,
+      long[] freeCountables,
+      int named,
       long resultAddress,
       int capacity,
       long nowMs);
+
+  /**
+   * CapacityScheduler went past these applications, which {@link #round} had named for the node,
+   * and placed nothing of them: something that the core does not know keeps them from it. They go
+   * behind the others there for a bounded time.
+   */
+  public static native void skipped(long core, int node, int[] applications, long nowMs);
 
   /**
    * A container is about to be committed.
@@ -164,6 +189,9 @@ public final class Natives {
    *     configured by amounts
    */
   public static native void queues(long core, String queuesJson, long nowMs);
+
+  /** Whether every node stays at its registered size from now on. */
+  public static native void forbidRaising(long core, boolean forbidden, long nowMs);
 
   /**
    * What an application's queue lets it still take on nodes without a label, as memory in MiB and

@@ -13,6 +13,7 @@ final class ApplicationRecord {
   private volatile Entry entry;
   private volatile boolean pendingKnown;
   private PendingAsks lastTold;
+  private boolean lastToldOrdered;
   private ContainerId unusedContainerId;
 
   /**
@@ -59,14 +60,17 @@ final class ApplicationRecord {
    * must be told the newest asks last.
    *
    * @param attempt null if no queue may schedule the application
+   * @param ordered whether the core orders the attempt's queue
    */
-  synchronized void tellPending(CoreHandle core, FiCaSchedulerApp attempt) {
+  synchronized void tellPending(CoreHandle core, FiCaSchedulerApp attempt, boolean ordered) {
     PendingAsks asks = attempt == null ? PendingAsks.NONE : PendingAsks.of(attempt);
-    if (asks.sameAs(lastTold) || (attempt == null && lastTold == null)) {
+    boolean told = asks.sameAs(lastTold) && ordered == lastToldOrdered;
+    if (told || (attempt == null && lastTold == null)) {
       return;
     }
-    core.pending(number, asks);
+    core.pending(number, asks, ordered);
     lastTold = asks;
+    lastToldOrdered = ordered;
     pendingKnown = true;
   }
 

@@ -83,9 +83,9 @@ final class CoreApplications {
     }
     ApplicationRecord.Entry entry = record.entry();
     if (queueIsOurs) {
-      record.tellPending(core, entry == null ? null : entry.attempt);
+      record.tellPending(core, entry == null ? null : entry.attempt, true);
     } else {
-      record.tellPending(core, attempt);
+      record.tellPending(core, attempt, false);
     }
   }
 
@@ -94,7 +94,7 @@ final class CoreApplications {
     ApplicationRecord record = byId.get(attempt.getApplicationId());
     if (record != null) {
       record.enter(queue, attempt);
-      record.tellPending(core, attempt);
+      record.tellPending(core, attempt, true);
     }
   }
 
@@ -103,7 +103,7 @@ final class CoreApplications {
     if (record != null) {
       record.leave(queue);
       ApplicationRecord.Entry entry = record.entry();
-      record.tellPending(core, entry == null ? null : entry.attempt);
+      record.tellPending(core, entry == null ? null : entry.attempt, true);
     }
   }
 

@@ -1,6 +1,7 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import java.util.function.Consumer;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
@@ -13,6 +14,7 @@ final class CoreCommits {
   private final ElastaneMetrics metrics;
   private final Runnable lowerIfOutOfService;
   private final Consumer<FiCaSchedulerApp> pendingChanged;
+  private final Consumer<RMContainer> giveUpReservation;
 
   CoreCommits(
       CoreGuard guard,
@@ -20,13 +22,15 @@ final class CoreCommits {
       Rounds rounds,
       ElastaneMetrics metrics,
       Runnable lowerIfOutOfService,
-      Consumer<FiCaSchedulerApp> pendingChanged) {
+      Consumer<FiCaSchedulerApp> pendingChanged,
+      Consumer<RMContainer> giveUpReservation) {
     this.guard = guard;
     this.containers = containers;
     this.rounds = rounds;
     this.metrics = metrics;
     this.lowerIfOutOfService = lowerIfOutOfService;
     this.pendingChanged = pendingChanged;
+    this.giveUpReservation = giveUpReservation;
   }
 
   /** Announces a request to the core before CapacityScheduler accepts or rejects it. */
@@ -41,11 +45,16 @@ final class CoreCommits {
     lowerIfOutOfService.run();
     if (commit.isRefused()) {
       metrics.commitRefused();
-      rounds.current().refuse();
+      rounds.current().refuse(commit.attempt());
       if (updatePending) {
         // CapacityScheduler added the amount when it proposed the container; a rejected proposal
         // takes it back.
         commit.attempt().decUnconfirmedRes(request.getTotalAllocatedResource());
+      }
+      RMContainer reserved = commit.refusedReservation();
+      if (reserved != null) {
+        // Otherwise CapacityScheduler would offer the node to nobody else.
+        guard.run("reservation given up", () -> giveUpReservation.accept(reserved));
       }
     }
     return commit;

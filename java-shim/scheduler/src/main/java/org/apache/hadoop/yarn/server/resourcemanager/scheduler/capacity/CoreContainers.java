@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ExecutionType;
@@ -30,12 +31,22 @@ final class CoreContainers {
   private final CoreHandle core;
   private final CoreNodes nodes;
   private final CoreApplications applications;
+  private final Predicate<FiCaSchedulerApp> ordered;
   private final boolean enforce;
 
-  CoreContainers(CoreHandle core, CoreNodes nodes, CoreApplications applications, boolean enforce) {
+  /**
+   * @param ordered whether the core orders the attempt's queue
+   */
+  CoreContainers(
+      CoreHandle core,
+      CoreNodes nodes,
+      CoreApplications applications,
+      Predicate<FiCaSchedulerApp> ordered,
+      boolean enforce) {
     this.core = core;
     this.nodes = nodes;
     this.applications = applications;
+    this.ordered = ordered;
     this.enforce = enforce;
   }
 
@@ -57,6 +68,9 @@ final class CoreContainers {
       if (!announce(proposal, commit)) {
         takeBack(commit);
         commit.refused = true;
+        SchedulerContainer<FiCaSchedulerApp, FiCaSchedulerNode> reserved =
+            proposal.getAllocateFromReservedContainer();
+        commit.refusedReservation = reserved == null ? null : reserved.getRmContainer();
         break;
       }
     }
@@ -88,7 +102,10 @@ final class CoreContainers {
             attempt.isWaitingForAMContainer(),
             proposed.getSchedulerRequestKey(),
             proposal.getAllocatedOrReservedResource());
-    boolean accepted = core.commit(container, enforce);
+    // On a node of its registered size, CapacityScheduler decides alone about queues that the core
+    // does not order: a refusal would come back with every heartbeat, and block the others.
+    boolean mayRefuse = enforce && (node.isRaised() || ordered.test(attempt));
+    boolean accepted = core.commit(container, mayRefuse);
     if (accepted) {
       commit.told.add(container.id);
     }
@@ -225,6 +242,7 @@ final class CoreContainers {
     private FiCaSchedulerApp attempt;
     private boolean refused;
     private int coreNumber = NO_CORE;
+    private RMContainer refusedReservation;
 
     private Commit() {
       this(new ArrayList<>(1), new ArrayList<>(1));
@@ -247,6 +265,11 @@ final class CoreContainers {
 
     boolean isRefused() {
       return refused;
+    }
+
+    /** The reserved container that was refused; null if there is none. */
+    RMContainer refusedReservation() {
+      return refusedReservation;
     }
   }
 }

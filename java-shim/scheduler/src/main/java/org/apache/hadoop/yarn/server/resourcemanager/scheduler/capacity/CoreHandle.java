@@ -97,7 +97,10 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     tell(core -> Natives.applicationRemoved(core, application, succeeded, nowMs()));
   }
 
-  void pending(int application, PendingAsks asks) {
+  /**
+   * @param ordered whether rounds order the application's queue
+   */
+  void pending(int application, PendingAsks asks, boolean ordered) {
     tell(
         core ->
             Natives.pending(
@@ -109,15 +112,24 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
                 memoryBytes(asks.getMemoryMib()),
                 asks.getVirtualCores(),
                 asks.getCount(),
+                asks.getCountables(),
+                ordered,
                 nowMs()));
   }
 
   /**
    * The applications that a node is offered to; see {@link Natives#round}.
    *
-   * @return the count of numbers written, or -1 for CapacityScheduler's own order
+   * @return the count of numbers, which may exceed the buffer's capacity; -1 for
+   *     CapacityScheduler's own order
    */
-  int round(int node, long freeMemoryMib, int freeVirtualCores, NumberBuffer result) {
+  int round(
+      int node,
+      long freeMemoryMib,
+      int freeVirtualCores,
+      long[] freeCountables,
+      int named,
+      NumberBuffer result) {
     return call(
         core ->
             Natives.round(
@@ -125,9 +137,16 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
                 node,
                 memoryBytes(freeMemoryMib),
                 freeVirtualCores,
+                freeCountables,
+                named,
                 result.address(),
                 result.capacity(),
                 nowMs()));
+  }
+
+  /** CapacityScheduler skipped these applications; see {@link Natives#skipped}. */
+  void skipped(int node, int[] applications) {
+    tell(core -> Natives.skipped(core, node, applications, nowMs()));
   }
 
   /** Books a container that begins now; false when the core refuses. */
@@ -198,6 +217,11 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   /** The queues' shares, as {@link Natives#queues} describes them. */
   void queues(String queuesJson) {
     tell(core -> Natives.queues(core, queuesJson, nowMs()));
+  }
+
+  /** Whether every node stays at its registered size from now on. */
+  void forbidRaising(boolean forbidden) {
+    tell(core -> Natives.forbidRaising(core, forbidden, nowMs()));
   }
 
   /**

@@ -12,6 +12,7 @@ import org.apache.hadoop.yarn.api.records.SchedulingRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
@@ -23,6 +24,7 @@ import org.apache.hadoop.yarn.util.MonotonicClock;
 import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.Mode;
+import org.elastane.conf.PlacementOrder;
 import org.elastane.natives.CoreException;
 import org.elastane.natives.NativeLibrary;
 import org.slf4j.Logger;
@@ -50,6 +52,7 @@ final class CoreLink {
   private final LeafQueuePolicies policies;
   private final CoreQueues queues;
   private final Headroom headroom;
+  private final OrderedQueues ordered;
   private final Rounds rounds;
   private final CoreEvents events;
   private final CoreRecovery recovery;
@@ -57,7 +60,11 @@ final class CoreLink {
   private final CoreCommits commits;
 
   private CoreLink(
-      ElastaneScheduler scheduler, CoreHandle core, Mode mode, boolean virtualCoresCount) {
+      ElastaneScheduler scheduler,
+      CoreHandle core,
+      Mode mode,
+      PlacementOrder placementOrder,
+      boolean virtualCoresCount) {
     this.scheduler = scheduler;
     this.core = core;
     enforce = mode == Mode.ENFORCE;
@@ -67,15 +74,20 @@ final class CoreLink {
     status = new CoreStatus(guard, parts.status, core, new MonotonicClock());
     applications = new CoreApplications(core);
     CoreNodes nodes = new CoreNodes(core);
-    containers = new CoreContainers(core, nodes, applications, enforce);
+    policies = new LeafQueuePolicies(this::newQueueOrder);
+    ordered = new OrderedQueues(policies, enforce, scheduler.isMultiNodePlacementEnabled());
+    containers = new CoreContainers(core, nodes, applications, ordered::orders, enforce);
     bookable =
         new BookableCapacity(
             core, nodes, scheduler::getNode, scheduler.resizer(), scheduler.schedulerLock());
     memory = new MemoryPreemption(scheduler, core, metrics);
-    policies = new LeafQueuePolicies(this::newQueueOrder);
-    queues = new CoreQueues(core, () -> scheduler.getCapacitySchedulerQueueManager().getQueues());
+    queues =
+        new CoreQueues(
+            core, () -> scheduler.getCapacitySchedulerQueueManager().getQueues(), ordered);
     headroom = new Headroom(core, applications);
-    rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
+    rounds =
+        new Rounds(
+            core, nodes, applications, metrics, policies::count, virtualCoresCount, placementOrder);
     events =
         new CoreEvents(
             scheduler,
@@ -89,7 +101,13 @@ final class CoreLink {
             enforce ? policies : null);
     commits =
         new CoreCommits(
-            guard, containers, rounds, metrics, this::lowerIfOutOfService, this::pendingChanged);
+            guard,
+            containers,
+            rounds,
+            metrics,
+            this::lowerIfOutOfService,
+            this::pendingChanged,
+            scheduler::killReservedContainer);
     active =
         new ActiveServices(
             guard,
@@ -126,11 +144,12 @@ final class CoreLink {
     NativeLibrary.load();
     boolean virtualCoresCount =
         !(scheduler.getResourceCalculator() instanceof DefaultResourceCalculator);
+    PlacementOrder placementOrder = ElastaneConfiguration.placementOrder(conf);
     CoreHandle core =
         new CoreHandle(
             ElastaneConfiguration.settingsJson(conf), virtualCoresCount, new SteadyClock());
     try {
-      CoreLink link = new CoreLink(scheduler, core, mode, virtualCoresCount);
+      CoreLink link = new CoreLink(scheduler, core, mode, placementOrder, virtualCoresCount);
       if (mode == Mode.ENFORCE && ElastaneConfiguration.raisesNoNode(conf)) {
         LOG.warn("No node is raised: YARN's reservation system plans with the nodes' sizes");
       }
@@ -140,7 +159,11 @@ final class CoreLink {
       } catch (CoreException e) {
         link.guard.takeOutOfService("open", e);
       }
-      link.metrics.register(link.guard::inService, link.bookable::sizes, link.parts);
+      link.metrics.register(
+          link.guard::inService,
+          link.bookable::sizes,
+          () -> link.raisingForbidden() != null,
+          link.parts);
       link.status.register();
       link.installPolicies();
       return link;
@@ -169,18 +192,35 @@ final class CoreLink {
   }
 
   private void installPolicies() {
-    guard.run("queues refreshed", queues::tell);
     if (enforce) {
       guard.run(
           "queues refreshed",
           () ->
               policies.install(scheduler.getCapacitySchedulerQueueManager().getQueues().values()));
+      // Whether the core orders a queue may have changed.
+      for (SchedulerApplication<FiCaSchedulerApp> application :
+          scheduler.getSchedulerApplications().values()) {
+        FiCaSchedulerApp attempt = application.getCurrentAppAttempt();
+        if (attempt != null) {
+          pendingChanged(attempt);
+        }
+      }
+      ordered.logMultiNode();
     }
+    guard.run("queues refreshed", queues::tell);
+  }
+
+  /** Why no node may be raised above its registered size; null if nodes may be raised. */
+  String raisingForbidden() {
+    return ordered.raisingForbidden();
   }
 
   /** The event that CapacityScheduler is to handle; null when it is held back. */
   SchedulerEvent before(SchedulerEvent event) {
     lowerIfOutOfService();
+    if (enforce && event.getType() == SchedulerEventType.NODE_UPDATE) {
+      rounds.current().beginHeartbeat();
+    }
     if (event.getType() == SchedulerEventType.NODE_UPDATE && bookable.isDue()) {
       // In mode observe as well: no node is resized, but the core does its housekeeping in this
       // call.
@@ -255,8 +295,8 @@ final class CoreLink {
         () -> applications.moved(application, events.queuePathOf(application)));
   }
 
-  /** Begins this thread's round; null where CapacityScheduler's order applies. */
-  Rounds.Round beginRound(CandidateNodeSet<FiCaSchedulerNode> candidates) {
+  /** Begins this thread's round; null if the core does not take part. */
+  Round beginRound(CandidateNodeSet<FiCaSchedulerNode> candidates, boolean withinHeartbeat) {
     if (!enforce || !guard.inService()) {
       return null;
     }
@@ -264,14 +304,17 @@ final class CoreLink {
         "round",
         null,
         () -> {
-          FiCaSchedulerNode node = CandidateNodeSetUtils.getSingleNode(candidates);
-          if (node == null) {
-            return null;
-          }
-          Rounds.Round round = rounds.current();
-          round.begin(node);
+          Round round = rounds.current();
+          round.begin(
+              ordered.byNode() ? CandidateNodeSetUtils.getSingleNode(candidates) : null,
+              withinHeartbeat);
           return round;
         });
+  }
+
+  void endRound(Round round) {
+    guard.run("skipped", round::tellSkipped);
+    round.end();
   }
 
   /** Marks a request that the core's order led to. */
@@ -332,12 +375,7 @@ final class CoreLink {
   }
 
   private void pendingChanged(FiCaSchedulerApp attempt) {
-    guard.run(
-        "pending",
-        () -> {
-          CSQueue queue = (CSQueue) attempt.getQueue();
-          applications.pendingChanged(attempt, policies.isOurs(queue.getQueuePath()));
-        });
+    guard.run("pending", () -> applications.pendingChanged(attempt, ordered.hasOurPolicy(attempt)));
   }
 
   /** Lowers raised nodes once the core has failed, before anything else is placed on them. */

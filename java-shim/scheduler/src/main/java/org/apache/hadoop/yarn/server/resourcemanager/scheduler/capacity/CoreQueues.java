@@ -13,18 +13,20 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.QueueResourceQuotas;
 import org.apache.hadoop.yarn.util.resource.Resources;
 
-/** Tells the core the queues and their shares. */
+/** Tells the core the queues and their shares, and whether they let nodes be raised. */
 final class CoreQueues {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final long BYTES_PER_MIB = 1024L * 1024L;
 
   private final CoreHandle core;
   private final Supplier<Map<String, CSQueue>> queues;
+  private final OrderedQueues ordered;
   private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-  CoreQueues(CoreHandle core, Supplier<Map<String, CSQueue>> queues) {
+  CoreQueues(CoreHandle core, Supplier<Map<String, CSQueue>> queues, OrderedQueues ordered) {
     this.core = core;
     this.queues = queues;
+    this.ordered = ordered;
   }
 
   /**
@@ -53,6 +55,7 @@ final class CoreQueues {
     } catch (JsonProcessingException e) {
       throw new IllegalStateException("the queues cannot be described", e);
     }
+    core.forbidRaising(ordered.raisingForbidden() != null);
     told.retainAll(paths);
     told.addAll(paths);
   }

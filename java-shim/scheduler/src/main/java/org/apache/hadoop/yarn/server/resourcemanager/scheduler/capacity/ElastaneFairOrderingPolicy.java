@@ -26,7 +26,8 @@ final class ElastaneFairOrderingPolicy extends FairOrderingPolicy<FiCaSchedulerA
 
   @Override
   public Iterator<FiCaSchedulerApp> getAssignmentIterator(IteratorSelector selector) {
-    Iterator<FiCaSchedulerApp> ordered = order.iterator(getSchedulableEntities());
+    Iterator<FiCaSchedulerApp> ordered =
+        order.iterator(getSchedulableEntities(), () -> super.getAssignmentIterator(selector));
     return ordered == null ? super.getAssignmentIterator(selector) : ordered;
   }
 

@@ -25,7 +25,8 @@ final class ElastaneFifoOrderingPolicy extends FifoOrderingPolicy<FiCaSchedulerA
 
   @Override
   public Iterator<FiCaSchedulerApp> getAssignmentIterator(IteratorSelector selector) {
-    Iterator<FiCaSchedulerApp> ordered = order.iterator(getSchedulableEntities());
+    Iterator<FiCaSchedulerApp> ordered =
+        order.iterator(getSchedulableEntities(), () -> super.getAssignmentIterator(selector));
     return ordered == null ? super.getAssignmentIterator(selector) : ordered;
   }
 

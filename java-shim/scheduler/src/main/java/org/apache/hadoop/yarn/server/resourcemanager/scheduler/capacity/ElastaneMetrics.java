@@ -30,15 +30,20 @@ final class ElastaneMetrics implements MetricsSource {
   private volatile BooleanSupplier inService = () -> false;
   private volatile Supplier<NodeSizes> nodeSizes = NodeSizes::new;
   private volatile Parts parts;
+  private volatile BooleanSupplier raisingForbidden = () -> false;
 
   ElastaneMetrics(String mode) {
     this.mode = mode;
   }
 
   void register(
-      BooleanSupplier coreInService, Supplier<NodeSizes> sizes, Parts elastanesParts) {
+      BooleanSupplier coreInService,
+      Supplier<NodeSizes> sizes,
+      BooleanSupplier noNodeMayBeRaised,
+      Parts elastanesParts) {
     inService = coreInService;
     nodeSizes = sizes;
+    raisingForbidden = noNodeMayBeRaised;
     parts = elastanesParts;
     MetricsSystem system = DefaultMetricsSystem.instance();
     // With high availability, one JVM makes several schedulers one after the other.
@@ -91,6 +96,11 @@ final class ElastaneMetrics implements MetricsSource {
   /** The depository was not published, or a copy was not imported. */
   void sharingFailed() {
     sharingFailures.increment();
+  }
+
+  /** 1 if no node may be raised above its registered size. */
+  int raisingForbidden() {
+    return raisingForbidden.getAsBoolean() ? 1 : 0;
   }
 
   long placedByCoreCount() {
@@ -159,6 +169,9 @@ final class ElastaneMetrics implements MetricsSource {
         .addGauge(
             info("booked_vcores", "virtual cores of all containers, as requested"),
             sizes.booked().getVirtualCores())
+        .addGauge(
+            info("raising_forbidden", "1 while a setting or a queue forbids raised nodes"),
+            raisingForbidden())
         .addCounter(info("rounds", "times the core was asked for an order"), rounds.sum())
         .addCounter(
             info("placed_by_core", "containers placed by the core's order"), placedByCore.sum())

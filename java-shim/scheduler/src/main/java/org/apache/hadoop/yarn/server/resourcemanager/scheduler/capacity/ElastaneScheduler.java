@@ -178,16 +178,22 @@ public class ElastaneScheduler extends CapacityScheduler {
   @Override
   CSAssignment allocateContainersToNode(
       CandidateNodeSet<FiCaSchedulerNode> candidates, boolean withNodeHeartbeat) {
-    Rounds.Round round = link == null ? null : link.beginRound(candidates);
+    Round round = link == null ? null : link.beginRound(candidates, withNodeHeartbeat);
     if (round == null) {
       return super.allocateContainersToNode(candidates, withNodeHeartbeat);
     }
     try {
       CSAssignment assignment = super.allocateContainersToNode(candidates, withNodeHeartbeat);
-      // CapacityScheduler repeats an assignment until it returns null, whatever its commit did.
-      return round.isRefused() ? null : assignment;
+      while (round.isRefused()) {
+        if (!round.leaveOutRefused()) {
+          // CapacityScheduler repeats an assignment until it returns null, whatever its commit did.
+          return null;
+        }
+        assignment = super.allocateContainersToNode(candidates, withNodeHeartbeat);
+      }
+      return assignment;
     } finally {
-      round.end();
+      link.endRound(round);
     }
   }
 

@@ -4,8 +4,11 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Collection;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
@@ -31,6 +34,7 @@ final class LeafQueuePolicies {
   private final MethodHandle getPolicy;
   private final MethodHandle setPolicy;
   private final Set<String> ours = ConcurrentHashMap.newKeySet();
+  private final ConcurrentMap<String, String> foreign = new ConcurrentSkipListMap<>();
   private final Set<String> foreignLogged = ConcurrentHashMap.newKeySet();
 
   /**
@@ -63,6 +67,7 @@ final class LeafQueuePolicies {
   /** Installs Elastane's policy on each leaf queue. The caller holds the scheduler's write lock. */
   void install(Collection<CSQueue> queues) {
     ours.clear();
+    foreign.clear();
     queues.forEach(this::install);
   }
 
@@ -78,12 +83,15 @@ final class LeafQueuePolicies {
       ours.add(queue.getQueuePath());
     } else if (isOurs(policy)) {
       ours.add(queue.getQueuePath());
-    } else if (foreignLogged.add(queue.getQueuePath() + ' ' + policy.getClass().getName())) {
-      LOG.info(
-          "queue {}: ordering policy {} is not Elastane's; its applications are placed by"
-              + " CapacityScheduler",
-          queue.getQueuePath(),
-          policy.getClass().getName());
+    } else {
+      foreign.put(queue.getQueuePath(), policy.getClass().getName());
+      if (foreignLogged.add(queue.getQueuePath() + ' ' + policy.getClass().getName())) {
+        LOG.warn(
+            "queue {}: ordering policy {} is not Elastane's; its applications are placed by"
+                + " CapacityScheduler, and no node is raised above its registered size",
+            queue.getQueuePath(),
+            policy.getClass().getName());
+      }
     }
   }
 
@@ -97,6 +105,14 @@ final class LeafQueuePolicies {
         policy.getSchedulableEntities().forEach(attempt -> action.accept(order, attempt));
       }
     }
+  }
+
+  /** A leaf queue with an ordering policy that is not Elastane's, in words; null for none. */
+  String foreignQueue() {
+    for (Map.Entry<String, String> queue : foreign.entrySet()) {
+      return "queue " + queue.getKey() + " has the ordering policy " + queue.getValue();
+    }
+    return null;
   }
 
   /** Whether this queue has one of Elastane's ordering policies. */

@@ -22,6 +22,15 @@ final class NumberBuffer {
     return numbers.capacity() / Integer.BYTES;
   }
 
+  /** The first {@code count} numbers. */
+  int[] toArray(int count) {
+    int[] copy = new int[count];
+    for (int i = 0; i < count; i++) {
+      copy[i] = get(i);
+    }
+    return copy;
+  }
+
   int get(int index) {
     return numbers.getInt(index * Integer.BYTES);
   }

@@ -1,7 +1,9 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.util.Arrays;
 import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceInformation;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.AppSchedulingInfo;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.PendingAsk;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
@@ -13,13 +15,17 @@ import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
  */
 final class PendingAsks {
   /** No pending ask. */
-  static final PendingAsks NONE = new PendingAsks(false, 0, 0, 0L, 0, 0);
+  static final PendingAsks NONE = new PendingAsks(false, 0, 0, 0L, 0, null, 0);
+
+  /** Resource types begin with memory and virtual cores. */
+  private static final int FIRST_COUNTABLE = 2;
 
   private final boolean forApplicationMaster;
   private final int requestPriority;
   private final int priority;
   private final long memoryMib;
   private final int virtualCores;
+  private final long[] countables;
   private final int count;
 
   private PendingAsks(
@@ -28,12 +34,14 @@ final class PendingAsks {
       int priority,
       long memoryMib,
       int virtualCores,
+      long[] countables,
       int count) {
     this.forApplicationMaster = forApplicationMaster;
     this.requestPriority = requestPriority;
     this.priority = priority;
     this.memoryMib = memoryMib;
     this.virtualCores = virtualCores;
+    this.countables = countables;
     this.count = count;
   }
 
@@ -67,6 +75,7 @@ final class PendingAsks {
         priority == null ? 0 : priority.getPriority(),
         next.getMemorySize(),
         next.getVirtualCores(),
+        countablesOf(next),
         count);
   }
 
@@ -92,6 +101,27 @@ final class PendingAsks {
     return virtualCores;
   }
 
+  /** What the next container asks for beside memory and virtual cores; null for nothing. */
+  long[] getCountables() {
+    return countables;
+  }
+
+  /**
+   * The amounts of the resource types beside memory and virtual cores, in the ResourceManager's
+   * order of types; null if there are no such types.
+   */
+  static long[] countablesOf(Resource amounts) {
+    ResourceInformation[] types = amounts.getResources();
+    if (types.length <= FIRST_COUNTABLE) {
+      return null;
+    }
+    long[] countables = new long[types.length - FIRST_COUNTABLE];
+    for (int i = 0; i < countables.length; i++) {
+      countables[i] = types[FIRST_COUNTABLE + i].getValue();
+    }
+    return countables;
+  }
+
   int getCount() {
     return count;
   }
@@ -103,6 +133,7 @@ final class PendingAsks {
         && priority == other.priority
         && memoryMib == other.memoryMib
         && virtualCores == other.virtualCores
+        && Arrays.equals(countables, other.countables)
         && count == other.count;
   }
 }

@@ -5,7 +5,10 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 
@@ -40,41 +43,141 @@ final class QueueOrder {
    * The applications that the leaf queue may offer the node to. All others are left out: the queue
    * would reserve the node for one that gets nothing, or stop there.
    *
-   * @param base every application that the queue may schedule, in the order of its base policy
+   * @param all every application that the queue may schedule
+   * @param inBaseOrder the same in the order of the base policy, which may be costly
    * @return null when the base order applies
    */
-  Iterator<FiCaSchedulerApp> iterator(Collection<FiCaSchedulerApp> base) {
-    return guard.supply("order", null, () -> arrange(base));
+  Iterator<FiCaSchedulerApp> iterator(
+      Collection<FiCaSchedulerApp> all, Supplier<Iterator<FiCaSchedulerApp>> inBaseOrder) {
+    return guard.supply("order", null, () -> arrange(all, inBaseOrder));
   }
 
-  private Iterator<FiCaSchedulerApp> arrange(Collection<FiCaSchedulerApp> base) {
-    Rounds.Round round = rounds.current();
-    if (!round.isActive() || base.isEmpty()) {
+  private Iterator<FiCaSchedulerApp> arrange(
+      Collection<FiCaSchedulerApp> all, Supplier<Iterator<FiCaSchedulerApp>> inBaseOrder) {
+    Round round = rounds.current();
+    if (!round.isActive() || all.isEmpty()) {
       return null;
+    }
+    if (rounds.keepsBaseOrder()) {
+      Predicate<FiCaSchedulerApp> fitting = round.fitting();
+      return fitting == null
+          ? null
+          : new Walk(
+              round, inBaseOrder.get(), attempt -> isUnknown(attempt) || fitting.test(attempt));
     }
     List<FiCaSchedulerApp> best = round.best(this);
     if (best == null) {
       return null;
     }
+    Walk walk = new Walk(round, withUnknown(best, all).iterator(), any -> true);
+    if (best.size() >= Rounds.BEST_OF_QUEUE) {
+      walk.follow(
+          inBaseOrder,
+          () -> {
+            Predicate<FiCaSchedulerApp> rest = round.rest();
+            return attempt -> rest.test(attempt) && !best.contains(attempt);
+          });
+    }
+    return walk;
+  }
+
+  private List<FiCaSchedulerApp> withUnknown(
+      List<FiCaSchedulerApp> best, Collection<FiCaSchedulerApp> all) {
     if (unknown.isEmpty()) {
-      return best.iterator();
+      return best;
     }
     List<FiCaSchedulerApp> offered = new ArrayList<>(best);
-    for (FiCaSchedulerApp attempt : base) {
-      ApplicationId id = attempt.getApplicationId();
-      if (unknown.containsKey(id)) {
-        if (isKnown(id)) {
-          unknown.remove(id);
-        } else {
-          offered.add(attempt);
-        }
+    for (FiCaSchedulerApp attempt : all) {
+      if (isUnknown(attempt)) {
+        offered.add(attempt);
       }
     }
-    return offered.iterator();
+    return offered;
+  }
+
+  private boolean isUnknown(FiCaSchedulerApp attempt) {
+    ApplicationId id = attempt.getApplicationId();
+    if (unknown.isEmpty() || !unknown.containsKey(id)) {
+      return false;
+    }
+    if (isKnown(id)) {
+      unknown.remove(id);
+      return false;
+    }
+    return true;
   }
 
   private boolean isKnown(ApplicationId application) {
     ApplicationRecord record = applications.find(application);
     return record != null && record.pendingKnown();
+  }
+
+  /**
+   * A leaf queue's walk. The queue asks for another application only if it placed nothing of the
+   * one before, so the walk knows which applications were named in vain.
+   */
+  private final class Walk implements Iterator<FiCaSchedulerApp> {
+    private final Round round;
+    private Iterator<FiCaSchedulerApp> candidates;
+    private Predicate<FiCaSchedulerApp> mayGo;
+    private Supplier<Iterator<FiCaSchedulerApp>> followers;
+    private Supplier<Predicate<FiCaSchedulerApp>> mayFollow;
+    private FiCaSchedulerApp next;
+    private FiCaSchedulerApp offered;
+
+    private Walk(
+        Round round, Iterator<FiCaSchedulerApp> candidates, Predicate<FiCaSchedulerApp> mayGo) {
+      this.round = round;
+      this.candidates = candidates;
+      this.mayGo = mayGo;
+    }
+
+    /** Those of the base order follow; the core is asked only if the queue gets that far. */
+    private void follow(
+        Supplier<Iterator<FiCaSchedulerApp>> inBaseOrder,
+        Supplier<Predicate<FiCaSchedulerApp>> rest) {
+      followers = inBaseOrder;
+      mayFollow = rest;
+    }
+
+    @Override
+    public boolean hasNext() {
+      if (next == null) {
+        next = guard.supply("order", null, this::find);
+      }
+      return next != null;
+    }
+
+    @Override
+    public FiCaSchedulerApp next() {
+      if (!hasNext()) {
+        throw new NoSuchElementException();
+      }
+      offered = next;
+      next = null;
+      round.offered(offered);
+      return offered;
+    }
+
+    private FiCaSchedulerApp find() {
+      if (offered != null) {
+        round.skipped(offered);
+        offered = null;
+      }
+      while (true) {
+        while (candidates.hasNext()) {
+          FiCaSchedulerApp candidate = candidates.next();
+          if (mayGo.test(candidate) && !round.isLeftOut(candidate)) {
+            return candidate;
+          }
+        }
+        if (followers == null) {
+          return null;
+        }
+        mayGo = mayFollow.get();
+        candidates = followers.get();
+        followers = null;
+      }
+    }
   }
 }

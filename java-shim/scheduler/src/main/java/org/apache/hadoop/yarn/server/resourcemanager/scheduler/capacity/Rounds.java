@@ -1,21 +1,20 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.function.IntSupplier;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.apache.hadoop.yarn.util.resource.Resources;
+import org.elastane.conf.PlacementOrder;
+import org.elastane.natives.Natives;
 
 /** The rounds of all threads, and the core's answers to them. */
 final class Rounds {
   /** How many applications of a queue the core names in one round at most. */
-  private static final int BEST_OF_QUEUE = 16;
+  static final int BEST_OF_QUEUE = 16;
+
+  static final int[] NOBODY = new int[0];
 
   private final CoreHandle core;
   private final CoreNodes nodes;
@@ -23,10 +22,11 @@ final class Rounds {
   private final ElastaneMetrics metrics;
   private final IntSupplier queues;
   private final boolean virtualCoresCount;
+  private final PlacementOrder order;
 
   // Not static: a JVM may hold more than one scheduler.
   @SuppressWarnings("ThreadLocalUsage")
-  private final ThreadLocal<Round> current = ThreadLocal.withInitial(Round::new);
+  private final ThreadLocal<Round> current = ThreadLocal.withInitial(this::newRound);
 
   @SuppressWarnings("ThreadLocalUsage")
   private final ThreadLocal<NumberBuffer> answers = new ThreadLocal<>();
@@ -41,13 +41,15 @@ final class Rounds {
       CoreApplications applications,
       ElastaneMetrics metrics,
       IntSupplier queues,
-      boolean virtualCoresCount) {
+      boolean virtualCoresCount,
+      PlacementOrder order) {
     this.core = core;
     this.nodes = nodes;
     this.applications = applications;
     this.metrics = metrics;
     this.queues = queues;
     this.virtualCoresCount = virtualCoresCount;
+    this.order = order;
   }
 
   /** This thread's round, active or not. */
@@ -63,113 +65,62 @@ final class Rounds {
             .getFirstAllocatedOrReservedContainer()
             .getAllocatedOrReservedContainer()
             .getSchedulerApplicationAttempt();
-    return current().wasOffered(attempt) ? new OrderedCommitRequest(request) : request;
+    ApplicationRecord application = applications.find(attempt.getApplicationId());
+    boolean ordered =
+        application != null && application.pendingKnown() && current().wasOffered(attempt);
+    return ordered ? new OrderedCommitRequest(request) : request;
+  }
+
+  private Round newRound() {
+    return new Round(this, core, nodes, applications);
+  }
+
+  /** Whether the queues keep their own order among the applications that fit. */
+  boolean keepsBaseOrder() {
+    return order == PlacementOrder.QUEUE;
   }
 
   /**
    * Asks the core which applications a node is offered to.
    *
-   * @param best takes the answer by queue, the best application first
-   * @return false when CapacityScheduler's order applies to this node
+   * @param named {@link Natives#NAME_BEST}, {@link Natives#NAME_REST} or {@link
+   *     Natives#NAME_FITTING}
+   * @return their numbers; null when CapacityScheduler's order applies to this node
    */
-  private boolean ask(FiCaSchedulerNode node, Map<QueueOrder, List<FiCaSchedulerApp>> best) {
+  int[] ask(FiCaSchedulerNode node, int named) {
     NodeRecord record = nodes.find(node.getNodeID());
     if (record == null) {
-      return false;
+      return null;
     }
-    NumberBuffer answer = answerBuffer();
     Resource free = Resources.add(node.getUnallocatedResource(), node.getTotalKillableResources());
     int freeVirtualCores = virtualCoresCount ? free.getVirtualCores() : Integer.MAX_VALUE;
+    long[] freeCountables = PendingAsks.countablesOf(free);
     metrics.round();
-    int written = core.round(record.number, free.getMemorySize(), freeVirtualCores, answer);
-    for (int i = 0; i < written; i++) {
-      ApplicationRecord application = applications.find(answer.get(i));
-      ApplicationRecord.Entry entry = application == null ? null : application.entry();
-      if (entry != null) {
-        best.computeIfAbsent(entry.queue, any -> new ArrayList<>()).add(entry.attempt);
-      }
+    NumberBuffer answer;
+    int count = BEST_OF_QUEUE * Math.max(1, queues.getAsInt());
+    do {
+      answer = answerBuffer(count);
+      count =
+          core.round(
+              record.number, free.getMemorySize(), freeVirtualCores, freeCountables, named, answer);
+    } while (count > answer.capacity());
+    if (count < 0) {
+      // A raised node without an answer is about to return to its registered size, on another
+      // thread. Until then nobody is offered the node: CapacityScheduler would fill its bookable
+      // capacity.
+      return record.isRaised() ? NOBODY : null;
     }
-    // A raised node without an answer is about to return to its registered size, on another thread.
-    // Until then nobody is offered the node: CapacityScheduler would fill its bookable capacity.
-    return written >= 0 || record.isRaised();
+    return answer.toArray(count);
   }
 
-  private NumberBuffer answerBuffer() {
-    int needed = BEST_OF_QUEUE * Math.max(1, queues.getAsInt());
+  private NumberBuffer answerBuffer(int needed) {
     NumberBuffer buffer = answers.get();
     if (buffer == null || buffer.capacity() < needed) {
-      // Queues are added one by one; twice the room saves a new buffer for each of them.
+      // Queues and applications are added one by one; twice the room saves a new buffer for each.
       buffer = new NumberBuffer(2 * needed);
       answers.set(buffer);
     }
     return buffer;
-  }
-
-  /**
-   * One attempt of one thread to place a container on a node. The core is asked once, when the
-   * first leaf queue needs its order.
-   */
-  final class Round {
-    private final Map<QueueOrder, List<FiCaSchedulerApp>> best = new HashMap<>();
-    private FiCaSchedulerNode node;
-    private Answer answer = Answer.NOT_ASKED;
-    private boolean refused;
-
-    private Round() {}
-
-    void begin(FiCaSchedulerNode nodeToFill) {
-      node = nodeToFill;
-      answer = Answer.NOT_ASKED;
-      refused = false;
-    }
-
-    void end() {
-      node = null;
-      if (answer == Answer.CORE) {
-        best.clear();
-      }
-    }
-
-    boolean isActive() {
-      return node != null;
-    }
-
-    /** The core refused a commit of this round; another attempt would end in the same way. */
-    void refuse() {
-      refused = true;
-    }
-
-    boolean isRefused() {
-      return refused;
-    }
-
-    /**
-     * The applications of a queue that the core offers this node to, the best first; null for the
-     * base order.
-     */
-    List<FiCaSchedulerApp> best(QueueOrder queue) {
-      if (answer == Answer.NOT_ASKED) {
-        // Set first: a core that fails here is not asked again.
-        answer = Answer.CAPACITY_SCHEDULER;
-        answer = ask(node, best) ? Answer.CORE : Answer.CAPACITY_SCHEDULER;
-      }
-      if (answer == Answer.CAPACITY_SCHEDULER) {
-        return null;
-      }
-      return best.getOrDefault(queue, Collections.emptyList());
-    }
-
-    private boolean wasOffered(FiCaSchedulerApp attempt) {
-      return isActive()
-          && answer == Answer.CORE
-          && best.values().stream().anyMatch(offered -> offered.contains(attempt));
-    }
-  }
-
-  private enum Answer {
-    NOT_ASKED,
-    CORE,
-    CAPACITY_SCHEDULER
   }
 
   /**

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ContainerState;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,10 +18,10 @@ import org.junit.jupiter.api.io.TempDir;
 class CommitTest {
   @TempDir Path directory;
 
-  /** A queue with its own order proposes a container that does not fit: the commit is refused. */
-  private Configuration queueOfAnotherPolicy() {
+  /** One commit is refused, since the node's memory shrinks after the proposal. */
+  private Configuration refusing() {
     Configuration conf = TestCluster.enforcing(directory);
-    TestCluster.anotherPolicy(conf);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, VetoingScheduler.class, ResourceScheduler.class);
     // The node's size alone bounds the containers of one heartbeat.
     conf.set("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", "-1");
     conf.set("yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments", "1000000");
@@ -27,32 +29,31 @@ class CommitTest {
   }
 
   @Test
-  void aRefusedCommitLeavesNoTraceAndEndsTheHeartbeat() throws Exception {
-    try (TestCluster cluster = TestCluster.start(queueOfAnotherPolicy())) {
+  void aRefusedCommitLeavesNoTrace() throws Exception {
+    try (TestCluster cluster = TestCluster.start(refusing())) {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
       cluster.ask(master, 1024, 8);
+      VetoingScheduler scheduler = (VetoingScheduler) cluster.scheduler();
+      scheduler.refuse(cluster, node, master);
       cluster.heartbeat(node);
-      assertEquals(4096, cluster.allocatedMib(node));
-      assertEquals(1, cluster.metrics().refusedCommitCount());
-
       cluster.heartbeat(node);
 
-      assertEquals(2, cluster.metrics().refusedCommitCount());
-      assertEquals(4096, cluster.allocatedMib(node));
+      assertEquals(2, cluster.metrics().refusedCommitCount(), "one for each heartbeat");
+      assertEquals(1024, cluster.allocatedMib(node));
       assertNull(cluster.schedulerNode(node).getReservedContainer());
       FiCaSchedulerApp attempt =
           cluster.scheduler().getApplicationAttempt(master.getApplicationAttemptId());
       assertEquals(
-          5, attempt.getAppSchedulingInfo().getNextPendingAsk().getCount(), "still asked for");
-      assertEquals(3072 + 1024, attempt.getCurrentConsumption().getMemorySize());
-      assertEquals(0, cluster.metrics().placedByCoreCount());
-      // A container ends: the next one gets its place and the next id.
-      node.nodeHeartbeat(master.getApplicationAttemptId(), 2, ContainerState.COMPLETE);
-      cluster.heartbeatUntil(
-          "another one runs in its place", () -> cluster.allocatedMib(node) == 4096, node);
+          8, attempt.getAppSchedulingInfo().getNextPendingAsk().getCount(), "still asked for");
+      assertEquals(1024, attempt.getCurrentConsumption().getMemorySize());
+      assertEquals(1, cluster.metrics().placedByCoreCount(), "the master");
+      scheduler.refuse(cluster, node, null);
+      cluster.heartbeat(node);
+      assertEquals(4096, cluster.allocatedMib(node));
+      assertEquals(2, cluster.metrics().refusedCommitCount());
       assertEquals(
-          5, cluster.containerIds(master).get(3).getContainerId() & 0xffffff, "no gap in the ids");
+          4, cluster.containerIds(master).get(3).getContainerId() & 0xffffff, "no gap in the ids");
     }
   }
 

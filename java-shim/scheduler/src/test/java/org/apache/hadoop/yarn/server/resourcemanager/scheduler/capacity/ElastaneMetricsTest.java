@@ -46,6 +46,7 @@ class ElastaneMetricsTest {
               "part_failures",
               "parts_out_of_service",
               "preemptions_held_back",
+              "raising_forbidden",
               "sharing_failures"));
 
   @TempDir Path directory;

@@ -65,7 +65,6 @@ class LoweringTest {
   void theCommitInWhichOurPartFailsIsNotAboveTheRegisteredSize() throws Exception {
     Configuration conf = TestCluster.enforcing(directory);
     conf.setClass(YarnConfiguration.RM_SCHEDULER, FailsInACommit.class, ResourceScheduler.class);
-    TestCluster.anotherPolicy(conf);
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);

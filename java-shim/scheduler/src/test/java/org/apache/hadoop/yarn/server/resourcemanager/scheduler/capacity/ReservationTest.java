@@ -2,7 +2,6 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -23,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The core refuses a container for which CapacityScheduler has reserved a node. */
+/** The core decides about a container for which CapacityScheduler has reserved a node. */
 class ReservationTest {
   private static final int ASKED_MIB = 3072;
 
@@ -35,30 +34,27 @@ class ReservationTest {
   private ContainerId reserved;
 
   /**
-   * A node of 4096 MiB with 6144 MiB bookable. A master and three containers of 1024 MiB, which
-   * need half of it, run there, and it is reserved for a container of 3072 MiB. The end of the
-   * first container makes room by request, but not by demand.
+   * A node of 4096 MiB whose agent has not reported yet, so that CapacityScheduler decides. A
+   * master and two containers of 1024 MiB run there, and the node is reserved for a container of
+   * 3072 MiB.
    */
   @BeforeEach
   void reserve() throws Exception {
     Configuration conf = TestCluster.enforcing(directory);
-    TestCluster.anotherPolicy(conf);
-    conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1.5");
+    conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1");
     conf.setClass(YarnConfiguration.RM_SCHEDULER, Recorder.class, ResourceScheduler.class);
     cluster = TestCluster.start(conf);
-    node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+    node = cluster.register("127.0.0.1:1", 4096, 4);
     // The master sends no heartbeat, but counts for the queue's limit.
     cluster.register("127.0.0.1:2", 4096, 4);
     master = cluster.launch("default", node);
-    cluster.ask(master, 1024, 3);
-    cluster.foresee(master, 1, 1, 512);
-    cluster.heartbeatUntil("the node is full", () -> cluster.allocatedMib(node) == 4096, node);
-    cluster.ask(master, 2, Resource.newInstance(ASKED_MIB, 1), 1);
+    cluster.ask(master, 1024, 2);
+    cluster.heartbeatUntil("both run", () -> cluster.allocatedMib(node) == 3072, node);
+    cluster.ask(master, ASKED_MIB, 1);
     cluster.heartbeat(node);
     reserved = reservedContainer();
     assertNotNull(reserved);
     assertEquals(0, cluster.metrics().refusedCommitCount());
-    cluster.end(node, master, 2);
   }
 
   @AfterEach
@@ -67,40 +63,45 @@ class ReservationTest {
   }
 
   @Test
-  void whatDoesNotFitByDemandStaysReservedAndTheNodeIsKeptForIt() throws Exception {
-    MockNM other = cluster.registerRaised("127.0.0.1:3", 1024, 1);
+  void whatDoesNotFitByDemandGivesItsReservationUpAndTheNodeIsOfferedToOthers() throws Exception {
+    MockNM other = cluster.register("127.0.0.1:3", 1024, 1);
     MockAM small = cluster.launch("default", other);
     cluster.ask(small, 256, 1);
 
-    long refused = cluster.metrics().refusedCommitCount();
-    cluster.heartbeat(node);
-    cluster.heartbeat(node);
+    // By request there is room for it, but not by what the agent measures.
+    cluster.reportMemory(node, 3328);
+    cluster.end(node, master, 2, 3);
 
-    assertEquals(refused + 2, cluster.metrics().refusedCommitCount(), "one for each heartbeat");
-    assertEquals(reserved, reservedContainer());
-    assertEquals(ASKED_MIB, reservedMib());
-    assertEquals(3072, cluster.allocatedMib(node), "nothing else gets what it waits for");
+    assertEquals(1, cluster.metrics().refusedCommitCount());
+    assertNull(reservedContainer());
+    assertEquals(0, reservedMib());
     FiCaSchedulerApp attempt = attempt();
     assertEquals(1, attempt.getAppSchedulingInfo().getNextPendingAsk().getCount());
-    assertEquals(3072, attempt.getCurrentConsumption().getMemorySize());
-    assertEquals(3, cluster.coreStatus().at("/nodes/0/containers").asInt());
+    assertEquals(1024, attempt.getCurrentConsumption().getMemorySize());
+    assertEquals(0, attempt.getCurrentReservation().getMemorySize());
+    cluster.heartbeat(node);
+    cluster.heartbeat(node);
+    assertEquals(1024 + 256, cluster.allocatedMib(node), "the small one is placed");
+    assertEquals(1, cluster.metrics().refusedCommitCount(), "and the large one not proposed again");
+    assertNull(reservedContainer());
   }
 
   @Test
   void itIsPlacedOnceItsDemandFits() throws Exception {
-    cluster.end(node, master, 3, 4);
-    cluster.heartbeatUntil("it is allocated", () -> cluster.allocatedMib(node) == 4096, node);
+    cluster.reportMemory(node, 3328);
+    cluster.end(node, master, 2, 3);
+    assertEquals(1, cluster.metrics().refusedCommitCount());
 
-    assertNull(reservedContainer());
+    cluster.report(node);
+    cluster.heartbeat(node);
+
+    assertEquals(1024 + ASKED_MIB, cluster.allocatedMib(node));
     assertEquals(0, reservedMib());
-    assertTrue(cluster.containerIds(master).contains(reserved));
     assertEquals(2, cluster.coreStatus().at("/nodes/0/containers").asInt());
-    assertTrue(cluster.metrics().refusedCommitCount() >= 1);
   }
 
   @Test
   void theReservationEndsWithItsApplication() throws Exception {
-    cluster.heartbeat(node);
     cluster.resourceManager().killApp(master.getApplicationAttemptId().getApplicationId());
     cluster.heartbeat(node);
 
@@ -113,25 +114,26 @@ class ReservationTest {
   }
 
   @Test
-  void theReservationEndsWhenTheNodeIsLowered() throws Exception {
-    cluster.heartbeat(node);
+  void withoutTheCoreTheReservationIsCapacitySchedulers() throws Exception {
+    cluster.reportMemory(node, 3328);
     cluster
         .scheduler()
         .link()
         .guard()
         .takeOutOfService("a test", new IllegalStateException("asked for by a test"));
-    cluster.heartbeatUntil("the node is lowered", () -> cluster.bookableMib(node) == 4096, node);
+    cluster.end(node, master, 2, 3);
 
-    assertNotEquals(reserved, reservedContainer());
-    cluster.end(node, master, 3, 4);
-    cluster.heartbeatUntil("it is allocated", () -> cluster.allocatedMib(node) == 4096, node);
+    assertEquals(1024 + ASKED_MIB, cluster.allocatedMib(node));
+    assertTrue(cluster.containerIds(master).contains(reserved));
     assertEquals(0, reservedMib());
   }
 
   @Test
   void aSecondProposalForTheSameReservationTakesNothingFromTheCore() throws Exception {
-    cluster.end(node, master, 3, 4);
-    cluster.heartbeatUntil("it is allocated", () -> cluster.allocatedMib(node) == 4096, node);
+    cluster.report(node);
+    cluster.end(node, master, 2, 3);
+    assertEquals(1024 + ASKED_MIB, cluster.allocatedMib(node));
+    assertTrue(cluster.containerIds(master).contains(reserved));
     Recorder scheduler = (Recorder) cluster.scheduler();
 
     // Two asynchronous scheduling threads may have proposed the same container.

@@ -96,7 +96,8 @@ class SteadyClockTest {
             "{\"id\":\"application_1_0001\",\"name\":\"small\",\"user\":\"somebody\","
                 + "\"queue\":\"root.default\",\"type\":\"\",\"tags\":[],\"commands\":[]}");
     long handle = core.handleForTest();
-    Natives.pending(handle, application, false, 1, 0, 256 << 20, 1, 10_000, clock.nowMs());
+    Natives.pending(
+        handle, application, false, 1, 0, 256 << 20, 1, 10_000, new long[0], true, clock.nowMs());
     NativesForTest.foresee(handle, application, 1, 1, 1);
   }
 

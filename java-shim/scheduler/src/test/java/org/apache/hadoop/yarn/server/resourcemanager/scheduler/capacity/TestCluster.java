@@ -164,11 +164,20 @@ final class TestCluster implements AutoCloseable {
    * @param memoryVictim the container to preempt because the node is short of memory; null for none
    */
   void report(MockNM node, ContainerId memoryVictim) throws IOException {
+    report(node, node.getMemory(), memoryVictim);
+  }
+
+  /** The node's agent finds another amount of memory than the NodeManager registered. */
+  void reportMemory(MockNM node, int memoryMib) throws IOException {
+    report(node, memoryMib, null);
+  }
+
+  private void report(MockNM node, long memoryMib, ContainerId memoryVictim) throws IOException {
     CoreLink link = scheduler().link();
     byte[] body =
         NativesForTest.reportBody(
             node.getvCores() * 1000,
-            node.getMemory() * BYTES_PER_MIB,
+            memoryMib * BYTES_PER_MIB,
             memoryVictim == null ? null : memoryVictim.toString());
     assertNotNull(
         new UsageReports(link.guard(), link.core())
