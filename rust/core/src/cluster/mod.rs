@@ -30,7 +30,7 @@ use crate::policy::Policy;
 use crate::progress::Progress;
 use crate::reprovision::{ReprovisionSettings, Reprovisioned, Used};
 use crate::resources::Resources;
-use bookable::{Bookable, Taken};
+use bookable::Bookable;
 use correction::Corrections;
 use elastane_protocol::{CanLimit, Step};
 use patience::{NodeKeeper, Passing, Skips};
@@ -108,8 +108,7 @@ impl Cluster {
         self.bookable.shares.configure(shares);
     }
 
-    /// Whether no node may be raised, because CapacityScheduler would place containers there without
-    /// the core's order.
+    /// Whether no node may be raised: CapacityScheduler would place containers there without the core's order.
     pub fn forbid_raising(&mut self, is_forbidden: bool) {
         self.bookable.forbid(is_forbidden);
     }
@@ -249,8 +248,8 @@ impl Cluster {
     }
 
     /// Whether the core decides about this node.
-    pub fn decides(&self, node: NodeId, now_ms: i64) -> bool {
-        self.node(node).is_some_and(|entry| entry.is_decided(&self.settings, now_ms))
+    pub fn decides(&self, id: NodeId, now_ms: i64) -> bool {
+        self.node(id).is_some_and(|node| node.is_decided(&self.settings, now_ms))
     }
 
     /// The applications whose next container fits `node` now and over time, in the order to try them; none
@@ -300,34 +299,15 @@ impl Cluster {
 
     /// Whether the queue of an application, or one above, is at its maximum for its next container.
     fn is_at_maximum(&self, application: ApplicationId, node: NodeId) -> bool {
-        let Some((application, entry)) =
-            self.state.applications.get(&application).zip(self.state.nodes.get(node))
-        else {
-            return false;
-        };
-        let Some(ask) = application.waiting else {
-            return false;
-        };
-        let taken = self.taken_by_next(application, &ask, entry);
-        self.bookable.shares.at_maximum(&application.queue, &entry.label, taken).is_some()
+        let Self { settings, state, bookable, .. } = self;
+        bookable::is_at_maximum(settings, &bookable.shares, state, application, node)
     }
 
     /// What the queue of an application, and those above it, let the application still take by request on
     /// nodes without a label. None while no queue is configured, or the application waits for nothing.
     pub fn headroom(&self, application: ApplicationId) -> Option<Request> {
-        let application = self.state.applications.get(&application)?;
-        let mut unlabelled = self.state.nodes.entries().filter(|entry| entry.label.is_empty());
-        let (ask, entry) = (application.waiting?, unlabelled.next()?);
-        let taken = self.taken_by_next(application, &ask, entry);
-        let headroom = self.bookable.shares.headroom(&application.queue, &entry.label, taken)?;
-        Some(headroom.as_request(self.settings.virtual_cores_count))
-    }
-
-    fn taken_by_next(&self, application: &Application, ask: &Ask, entry: &NodeEntry) -> Taken {
-        let predicted = application.demands.of(ask.kind);
-        let counts = self.settings.virtual_cores_count;
-        let demanded = bookable::demanded_of(entry, predicted, ask.request, counts);
-        Taken { requested: ask.request.into(), demanded }
+        let Self { settings, state, bookable, .. } = self;
+        bookable::headroom(settings, &bookable.shares, state, application)
     }
 
     /// Why the latest check refused an application's next container; none if it did not.

@@ -20,6 +20,7 @@ mod reprovisioning_ends;
 mod reprovisioning_slot_by_slot;
 mod reprovisioning_throttled;
 mod reprovisioning_unused;
+mod reservable;
 mod reservation_slot_by_slot;
 mod reserving;
 mod rows;

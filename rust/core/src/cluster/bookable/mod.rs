@@ -3,6 +3,7 @@
 mod booked;
 mod growth;
 mod guarantee;
+mod headroom;
 mod hold;
 mod proof;
 mod shares;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub(crate) use booked::Booked;
 pub use growth::BookableRatio;
 pub(crate) use growth::Growth;
+pub(crate) use headroom::{headroom, is_at_maximum};
 pub use hold::Preemption;
 pub(crate) use hold::may_preempt;
 pub(crate) use proof::demanded_of;

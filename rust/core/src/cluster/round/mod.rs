@@ -3,13 +3,13 @@
 //! The order is YARN's application priority, then starving applications, then the policy's score. An
 //! application master goes to no node while a running application of its queue waits for memory: the two would
 //! deprive each other. It waits no longer than a starving application. An application that another node would
-//! delay clearly less passes for a bounded time; only applications about to be listed are checked for that. An
-//! application whose ask exceeds the free space of CapacityScheduler is left out: CapacityScheduler would
-//! reserve the node for it and place nothing else there. Applications that CapacityScheduler skipped on the
-//! node lately come last.
+//! delay clearly less passes for a bounded time; only applications about to be listed are checked for that.
+//! Applications that CapacityScheduler skipped on the node lately come last. An application whose ask exceeds the
+//! free space of CapacityScheduler is left out, unless the node may be reserved for it.
 
 mod asked;
 mod commit;
+mod reservable;
 mod screened;
 mod wait_reason;
 
@@ -91,11 +91,8 @@ impl Round<'_> {
         );
         let judge = Judge::of(self.cluster.policy.as_ref());
         judge.refresh(self.cluster.state.nodes.get_mut(node)?, now_ms);
-        let mut order = match judge {
-            Judge::Plan(by) if naming == Naming::Fitting => {
-                self.screened(by, |round, waiting, held_back| round.fitting(waiting, held_back))?
-            }
-            Judge::Plan(by) => self.among_screened(by)?,
+        let Listing { mut order, by_queue } = match judge {
+            Judge::Plan(by) => self.list_screened(by)?,
             Judge::Policy(policy) => {
                 if policy.needs_remaining_shares() {
                     let cluster = &mut *self.cluster;
@@ -104,19 +101,28 @@ impl Round<'_> {
                 }
                 let contenders = asked::ask_for_each(&mut self)?;
                 match naming {
-                    Naming::Best => self.list_best(&contenders, &self.resting()).order,
-                    Naming::Rest => self.list_all(&contenders),
-                    Naming::Fitting => contenders.iter().map(Contender::application).collect(),
+                    Naming::Best => self.list_best(&contenders, &self.resting()),
+                    Naming::Rest => Listing::of_all(self.list_all(&contenders)),
+                    Naming::Fitting => {
+                        Listing::of_all(contenders.iter().map(Contender::application).collect())
+                    }
                 }
             }
         };
-        if naming != Naming::Best {
-            order.sort_unstable();
-        }
         if naming == Naming::Fitting {
             order.retain(|application| !self.cluster.is_at_maximum(*application, node));
         }
         self.cluster.keeper.listed(node, &order, now_ms);
+        match naming {
+            Naming::Best => {
+                order.extend(self.first_reservable(|queue| by_queue[queue] < ROUND_LIMIT))
+            }
+            Naming::Rest => {}
+            Naming::Fitting => order.extend(self.reservable().map(|line| line.application)),
+        }
+        if naming != Naming::Best {
+            order.sort_unstable();
+        }
         Some(order)
     }
 
@@ -151,12 +157,21 @@ impl Round<'_> {
     }
 
     /// The round of policies by the plan.
-    fn among_screened(&mut self, by: ByPlan) -> Option<Vec<ApplicationId>> {
-        if self.offer.naming == Naming::Rest {
-            let places = if by.reservations > 0 { REST_DEPTH } else { usize::MAX };
-            let contenders = self.contest(by, places)?.in_order();
-            return Some(self.list_all(&contenders));
+    fn list_screened(&mut self, by: ByPlan) -> Option<Listing> {
+        match self.offer.naming {
+            Naming::Best => self.list_best_screened(by),
+            Naming::Rest => {
+                let places = if by.reservations > 0 { REST_DEPTH } else { usize::MAX };
+                let contenders = self.contest(by, places)?.in_order();
+                Some(Listing::of_all(self.list_all(&contenders)))
+            }
+            Naming::Fitting => self
+                .screened(by, |round, waiting, held_back| round.fitting(waiting, held_back))
+                .map(Listing::of_all),
         }
+    }
+
+    fn list_best_screened(&mut self, by: ByPlan) -> Option<Listing> {
         let resting = self.resting();
         let mut places = ROUND_LIMIT + resting.len();
         loop {
@@ -165,7 +180,7 @@ impl Round<'_> {
             let may_miss_some = |queue| contest.is_full(queue) && listing.has_room(queue);
             let is_deep = by.reservations > 0 && places >= BACKFILL_DEPTH + resting.len();
             if is_deep || !(0..self.cluster.waiting.queue_count()).any(may_miss_some) {
-                return Some(listing.order);
+                return Some(listing);
             }
             places = places.saturating_mul(MORE_CONTENDERS);
         }
@@ -239,10 +254,15 @@ impl Round<'_> {
 /// The applications that a round lists.
 struct Listing {
     order: Vec<ApplicationId>,
+    /// The number of each queue, where it is limited.
     by_queue: Vec<usize>,
 }
 
 impl Listing {
+    fn of_all(order: Vec<ApplicationId>) -> Self {
+        Self { order, by_queue: Vec::new() }
+    }
+
     fn has_room(&self, queue: usize) -> bool {
         self.by_queue[queue] < ROUND_LIMIT
     }

@@ -48,6 +48,11 @@ impl WaitingTable {
         self.lines.iter().zip(self.predicted.iter().map(Option::as_ref))
     }
 
+    /// Whether every waiting application is planned at its request.
+    pub(crate) fn is_nothing_predicted(&self) -> bool {
+        self.predicted.iter().all(Option::is_none)
+    }
+
     pub(crate) fn countables_of(&self, row: Row) -> &Countables {
         &self.countables[row]
     }

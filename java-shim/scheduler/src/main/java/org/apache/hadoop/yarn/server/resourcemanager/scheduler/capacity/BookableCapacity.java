@@ -100,8 +100,19 @@ final class BookableCapacity {
     }
     try {
       int count = core.bookableChanges(changes);
-      for (int from = 0; from < count; from += NODES_IN_BATCH) {
-        resize(from, Math.min(count, from + NODES_IN_BATCH));
+      NodeResizeException failure = null;
+      int from = 0;
+      // At least once: nodes that could not be resized before are tried again.
+      do {
+        try {
+          resize(from, Math.min(count, from + NODES_IN_BATCH));
+        } catch (NodeResizeException e) {
+          failure = e;
+        }
+        from += NODES_IN_BATCH;
+      } while (from < count);
+      if (failure != null) {
+        throw failure;
       }
     } finally {
       following.set(false);

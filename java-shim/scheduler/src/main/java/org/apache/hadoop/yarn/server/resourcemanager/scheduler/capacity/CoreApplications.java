@@ -39,15 +39,14 @@ final class CoreApplications {
     return byNumber.get(number);
   }
 
-  void added(RMApp application, String queue) {
-    ApplicationId id = application.getApplicationId();
+  void added(ApplicationId id, RMApp application, String queue) {
     ApplicationRecord former = byId.get(id);
     if (former != null && isCurrent(former)) {
       // A new core was told of all applications before the event of this one.
       return;
     }
     ApplicationRecord record =
-        new ApplicationRecord(id, core.applicationAdded(describe(application, queue)), former);
+        new ApplicationRecord(id, core.applicationAdded(describe(id, application, queue)), former);
     byNumber.put(record.number, record);
     byId.put(id, record);
   }
@@ -135,9 +134,9 @@ final class CoreApplications {
     return restored.poll();
   }
 
-  private static String describe(RMApp application, String queue) {
+  private static String describe(ApplicationId id, RMApp application, String queue) {
     Map<String, Object> description = new LinkedHashMap<>();
-    description.put("id", application.getApplicationId().toString());
+    description.put("id", id.toString());
     description.put("name", orEmpty(application.getName()));
     description.put("user", orEmpty(application.getUser()));
     description.put("queue", queue);
@@ -151,8 +150,7 @@ final class CoreApplications {
     try {
       return JSON.writeValueAsString(description);
     } catch (JsonProcessingException e) {
-      throw new IllegalArgumentException(
-          application.getApplicationId() + " cannot be described", e);
+      throw new IllegalArgumentException(id + " cannot be described", e);
     }
   }
 

@@ -159,7 +159,7 @@ final class CoreEvents {
       }
     }
     queues.tellIfNew(queue);
-    applications.added(rmApp, queue.getQueuePath());
+    applications.added(application, rmApp, queue.getQueuePath());
   }
 
   private CSQueue queueOf(ApplicationId application) {
