@@ -28,6 +28,7 @@ mod failure;
 mod for_tests;
 mod scheduler;
 mod stderr_log;
+mod upkeep;
 
 use std::collections::BTreeMap;
 

@@ -15,7 +15,7 @@ use crate::failure::JavaFailure;
 
 const MIB: u64 = 1 << 20;
 
-fn node(number: jint) -> Result<NodeId, JavaFailure> {
+pub(crate) fn node(number: jint) -> Result<NodeId, JavaFailure> {
     not_negative("node", number).map(NodeId)
 }
 
@@ -359,35 +359,5 @@ natives! {
         }
         let json = serde_json::to_string(&orders).map_err(JavaFailure::core)?;
         Ok(JString::new(env, json)?)
-    }
-
-    "copyDepository" fn copy_depository(env, handle: jlong, to: JString<'local>) {
-        let to = to.try_to_string(env)?;
-        core(handle)?
-            .copy_depository(to.as_ref())
-            .map_err(JavaFailure::io)
-    }
-
-    "takeOverDepository" fn take_over_depository(
-        env,
-        handle: jlong,
-        from: JString<'local>,
-    ) -> jint {
-        let from = from.try_to_string(env)?;
-        let taken = core(handle)?
-            .take_over_depository(from.as_ref())
-            .map_err(JavaFailure::io)?;
-        Ok(jint::try_from(taken.added).unwrap_or(jint::MAX))
-    }
-
-    "health" fn health(env, handle: jlong) -> JString<'local> {
-        let health = core(handle)?.health();
-        let json = serde_json::to_string(&health).map_err(JavaFailure::core)?;
-        Ok(JString::new(env, json)?)
-    }
-
-    "status" fn status(env, handle: jlong, now_ms: jlong) -> JString<'local> {
-        let status = core(handle)?.status(now_ms);
-        Ok(JString::new(env, status)?)
     }
 }

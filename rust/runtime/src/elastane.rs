@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use elastane_core::cluster::{
     ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
-    QueueShare, Request,
+    QueueShare, Request, RunningContainer,
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_predict::Submission;
@@ -88,29 +88,29 @@ impl Elastane {
         self.service.lock().node_added(name, registered)
     }
 
-    /// See [`Service::node_resized`].
+    /// See [`Cluster::node_resized`](elastane_core::cluster::Cluster::node_resized).
     pub fn node_resized(&self, node: NodeId, registered: Request) {
-        self.service.lock().node_resized(node, registered);
+        self.service.lock().cluster_mut().node_resized(node, registered);
     }
 
-    /// See [`Service::node_labelled`].
+    /// See [`Cluster::node_labelled`](elastane_core::cluster::Cluster::node_labelled).
     pub fn node_labelled(&self, node: NodeId, label: &str) {
-        self.service.lock().node_labelled(node, label);
+        self.service.lock().cluster_mut().node_labelled(node, label);
     }
 
-    /// See [`Service::configure_queues`].
+    /// See [`Cluster::configure_queues`](elastane_core::cluster::Cluster::configure_queues).
     pub fn configure_queues(&self, shares: Vec<QueueShare>) {
-        self.service.lock().configure_queues(shares);
+        self.service.lock().cluster_mut().configure_queues(shares);
     }
 
-    /// See [`Service::forbid_raising`].
+    /// See [`Cluster::forbid_raising`](elastane_core::cluster::Cluster::forbid_raising).
     pub fn forbid_raising(&self, is_forbidden: bool) {
-        self.service.lock().forbid_raising(is_forbidden);
+        self.service.lock().cluster_mut().forbid_raising(is_forbidden);
     }
 
-    /// See [`Service::headroom`].
+    /// See [`Cluster::headroom`](elastane_core::cluster::Cluster::headroom).
     pub fn headroom(&self, application: ApplicationId) -> Option<Request> {
-        self.service.lock().headroom(application)
+        self.service.lock().cluster().headroom(application)
     }
 
     /// See [`Service::node_removed`].
@@ -139,9 +139,9 @@ impl Elastane {
         self.service.lock().application_removed(application, succeeded, now_ms);
     }
 
-    /// See [`Service::asks_beside`].
+    /// See [`Cluster::asks_beside`](elastane_core::cluster::Cluster::asks_beside).
     pub fn asks_beside(&self, application: ApplicationId, countables: &[u64], is_ordered: bool) {
-        self.service.lock().asks_beside(application, countables, is_ordered);
+        self.service.lock().cluster_mut().asks_beside(application, countables, is_ordered);
     }
 
     /// See [`Service::pending`].
@@ -162,9 +162,9 @@ impl Elastane {
         self.service.lock().offer(offer, now_ms)
     }
 
-    /// See [`Service::skipped`].
+    /// See [`Cluster::skipped`](elastane_core::cluster::Cluster::skipped).
     pub fn skipped(&self, node: NodeId, applications: &[ApplicationId], now_ms: i64) {
-        self.service.lock().skipped(node, applications, now_ms);
+        self.service.lock().cluster_mut().skipped(node, applications, now_ms);
     }
 
     /// Checks and records a container; false when it must not be committed.
@@ -224,6 +224,11 @@ impl Elastane {
         Ok(encode(&reply)?)
     }
 
+    /// See [`Cluster::booked_otherwise`](elastane_core::cluster::Cluster::booked_otherwise).
+    pub fn booked_otherwise(&self, node: NodeId, running: &[RunningContainer]) -> Vec<String> {
+        self.service.lock().cluster().booked_otherwise(node, running)
+    }
+
     /// See [`Service::preemption_orders`].
     pub fn preemption_orders(&self, wait_ms: i64, now_ms: i64) -> Vec<PreemptionOrder> {
         let mut service = self.service.lock();
@@ -250,9 +255,9 @@ impl Elastane {
         changes
     }
 
-    /// See [`Service::may_preempt`].
+    /// See [`Cluster::may_preempt`](elastane_core::cluster::Cluster::may_preempt).
     pub fn may_preempt(&self, preemption: &Preemption, now_ms: i64) -> bool {
-        self.service.lock().may_preempt(preemption, now_ms)
+        self.service.lock().cluster_mut().may_preempt(preemption, now_ms)
     }
 
     /// Writes everything that is known of ended runs into another file, which appears whole or not at

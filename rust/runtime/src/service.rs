@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId, Offer,
-    Predicted, Preemption, QueueShare, Request,
+    Predicted, Request,
 };
 use elastane_core::policy::{self, Policy, UnknownPolicy};
 use elastane_core::reprovision::Reprovisioned;
@@ -124,19 +124,14 @@ impl Service {
         &self.cluster
     }
 
+    /// The cluster, for changes of which runs and records know nothing.
+    pub fn cluster_mut(&mut self) -> &mut Cluster {
+        &mut self.cluster
+    }
+
     /// A node registered.
     pub fn node_added(&mut self, name: &str, registered: Request) -> NodeId {
         self.cluster.node_added(name, registered)
-    }
-
-    /// The registered size of a node changed.
-    pub fn node_resized(&mut self, node: NodeId, registered: Request) {
-        self.cluster.node_resized(node, registered);
-    }
-
-    /// A node got another label; empty for none.
-    pub fn node_labelled(&mut self, node: NodeId, label: &str) {
-        self.cluster.node_labelled(node, label);
     }
 
     /// A node is gone.
@@ -201,24 +196,9 @@ impl Service {
         self.first_asks.asked(application, &ask, now_ms)
     }
 
-    /// See [`Cluster::asks_beside`].
-    pub fn asks_beside(
-        &mut self,
-        application: ApplicationId,
-        countables: &[u64],
-        is_ordered: bool,
-    ) {
-        self.cluster.asks_beside(application, countables, is_ordered);
-    }
-
     /// See [`Cluster::offer`].
     pub fn offer(&mut self, offer: Offer<'_>, now_ms: i64) -> Option<Vec<ApplicationId>> {
         self.cluster.offer(offer, now_ms)
-    }
-
-    /// See [`Cluster::skipped`].
-    pub fn skipped(&mut self, node: NodeId, applications: &[ApplicationId], now_ms: i64) {
-        self.cluster.skipped(node, applications, now_ms);
     }
 
     /// See [`Cluster::round`].
@@ -358,26 +338,6 @@ impl Service {
     /// See [`Cluster::raise_to_ceiling`].
     pub fn raise_to_ceiling(&mut self, now_ms: i64) {
         self.cluster.raise_to_ceiling(now_ms);
-    }
-
-    /// See [`Cluster::configure_queues`].
-    pub fn configure_queues(&mut self, shares: Vec<QueueShare>) {
-        self.cluster.configure_queues(shares);
-    }
-
-    /// See [`Cluster::forbid_raising`].
-    pub fn forbid_raising(&mut self, is_forbidden: bool) {
-        self.cluster.forbid_raising(is_forbidden);
-    }
-
-    /// See [`Cluster::headroom`].
-    pub fn headroom(&self, application: ApplicationId) -> Option<Request> {
-        self.cluster.headroom(application)
-    }
-
-    /// See [`Cluster::may_preempt`].
-    pub fn may_preempt(&mut self, preemption: &Preemption, now_ms: i64) -> bool {
-        self.cluster.may_preempt(preemption, now_ms)
     }
 
     /// The records to be saved now. To be called every second or so.

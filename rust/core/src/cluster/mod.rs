@@ -20,7 +20,7 @@ pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
 pub use settings::{Ceilings, ClusterSettings};
 pub use state::{
     Application, ApplicationId, Ask, Commit, CommitRequest, Container, Countables, Demands,
-    NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request,
+    NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request, RunningContainer,
 };
 
 use crate::container_kind::ContainerKind;
@@ -95,12 +95,8 @@ impl Cluster {
             return;
         };
         entry.label = label.into();
-        let shares = &mut self.bookable.shares;
-        for container in self.state.containers.values_mut().filter(|it| it.node == node) {
-            shares.ended(&container.taken_by);
-            container.taken_by.label = label.into();
-            shares.started(&container.taken_by);
-        }
+        let there = self.state.containers.values_mut().filter(|it| it.node == node);
+        self.bookable.shares.carry_over(there, |taken_by| taken_by.label = label.into());
     }
 
     /// The queues and their shares, as CapacityScheduler has them now.
@@ -180,13 +176,9 @@ impl Cluster {
         if let Some(entry) = self.state.applications.get_mut(&application) {
             queue.clone_into(&mut entry.queue);
             self.waiting.move_to_queue(application, queue);
-            let shares = &mut self.bookable.shares;
             let containers = self.state.containers.values_mut();
-            for container in containers.filter(|it| it.application == application) {
-                shares.ended(&container.taken_by);
-                container.taken_by.queue = queue.into();
-                shares.started(&container.taken_by);
-            }
+            let of_it = containers.filter(|it| it.application == application);
+            self.bookable.shares.carry_over(of_it, |taken_by| taken_by.queue = queue.into());
         }
     }
 
@@ -234,6 +226,12 @@ impl Cluster {
     /// A container by YARN's id.
     pub fn container(&self, container: &str) -> Option<&Container> {
         self.state.containers.get(container)
+    }
+
+    /// The containers that the core has on a node, and CapacityScheduler has not, or of another size; and the
+    /// other way round. `running` is what CapacityScheduler has there.
+    pub fn booked_otherwise(&self, node: NodeId, running: &[RunningContainer]) -> Vec<String> {
+        self.state.booked_otherwise(node, running)
     }
 
     /// A container's resident memory was measured, in bytes.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::booked::{Booked, Ratios};
 use super::guarantee::{Claim, History, claimed};
-use crate::cluster::state::Request;
+use crate::cluster::state::{Container, Request};
 
 /// A queue's share of the nodes of one label, as CapacityScheduler computes it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -137,6 +137,19 @@ impl Shares {
         for queue in with_ancestors(&by.queue) {
             let part = self.part(&queue.into(), &by.label);
             part.taken = part.taken.plus(by.taken);
+        }
+    }
+
+    /// Containers change their queue or their node's label.
+    pub(crate) fn carry_over<'a>(
+        &mut self,
+        containers: impl Iterator<Item = &'a mut Container>,
+        change: impl Fn(&mut TakenBy),
+    ) {
+        for container in containers {
+            self.ended(&container.taken_by);
+            change(&mut container.taken_by);
+            self.started(&container.taken_by);
         }
     }
 

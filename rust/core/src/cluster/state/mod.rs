@@ -1,6 +1,7 @@
 //! The state reported by YARN and the agents: nodes, applications and running containers.
 
 mod application;
+mod bookings;
 mod container;
 mod countables;
 mod demands;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 pub use crate::ids::{ApplicationId, NodeId};
 pub use application::{Application, Ask};
+pub use bookings::RunningContainer;
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
 pub use countables::Countables;
 pub use demands::{Demands, Predicted};

@@ -159,6 +159,15 @@ public final class Natives {
   /** A container ended, or CapacityScheduler rejected it. An unknown container is ignored. */
   public static native void finished(long core, String container, long nowMs);
 
+  /**
+   * Which containers on a node are booked otherwise than they run: booked only, running only, or of
+   * another size.
+   *
+   * @param runningJson {@code [{"container","memory_bytes","vcores"}]}
+   * @return their ids as a JSON array, or null if there is none
+   */
+  public static native String bookedOtherwise(long core, int node, String runningJson, long nowMs);
+
   // Usage and bookable capacity
 
   /**

@@ -164,10 +164,27 @@ final class CoreContainers {
 
   /** Tells the core which containers on a registered node are older than this ResourceManager. */
   void recovered(NodeRecord node, FiCaSchedulerNode schedulerNode) {
-    for (RMContainer running : schedulerNode.getCopiedListOfRunningContainers()) {
+    for (RMContainer running : bookedOn(schedulerNode)) {
+      runs(running, node, running.getAllocatedResource());
+    }
+  }
+
+  /** The containers that CapacityScheduler books on a node; opportunistic ones only queue there. */
+  static List<RMContainer> bookedOn(FiCaSchedulerNode node) {
+    List<RMContainer> booked = new ArrayList<>();
+    for (RMContainer running : node.getCopiedListOfRunningContainers()) {
       if (running.getExecutionType() == ExecutionType.GUARANTEED) {
-        runs(running, node, running.getAllocatedResource());
+        booked.add(running);
       }
+    }
+    return booked;
+  }
+
+  /** A container was found to be booked otherwise than it runs. */
+  void mend(ContainerId id, RMContainer running, NodeRecord node) {
+    core.finished(id);
+    if (running != null) {
+      runs(running, node, running.getAllocatedResource());
     }
   }
 

@@ -184,6 +184,11 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     tell(core -> Natives.finished(core, container.toString(), nowMs()));
   }
 
+  /** The ids of the containers that are booked otherwise, as JSON; null for none. */
+  String bookedOtherwise(int node, String runningJson) {
+    return call(core -> Natives.bookedOtherwise(core, node, runningJson, nowMs()));
+  }
+
   byte[] report(String node, int protocolVersion, byte[] body) {
     return call(core -> Natives.report(core, node, protocolVersion, body, nowMs()));
   }

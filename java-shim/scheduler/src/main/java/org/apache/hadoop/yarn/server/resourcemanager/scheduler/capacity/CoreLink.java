@@ -1,17 +1,10 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import java.util.List;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
-import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.Resource;
-import org.apache.hadoop.yarn.api.records.ResourceRequest;
-import org.apache.hadoop.yarn.api.records.SchedulingRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
@@ -51,7 +44,8 @@ final class CoreLink {
   private final MemoryPreemption memory;
   private final LeafQueuePolicies policies;
   private final CoreQueues queues;
-  private final Headroom headroom;
+  private final CoreAllocations allocations;
+  private final Reconciliation reconciliation;
   private final OrderedQueues ordered;
   private final Rounds rounds;
   private final CoreEvents events;
@@ -84,7 +78,14 @@ final class CoreLink {
     queues =
         new CoreQueues(
             core, () -> scheduler.getCapacitySchedulerQueueManager().getQueues(), ordered);
-    headroom = new Headroom(core, applications);
+    allocations =
+        new CoreAllocations(
+            scheduler,
+            guard,
+            containers,
+            enforce ? new Headroom(core, applications) : null,
+            this::pendingChanged);
+    reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
     rounds =
         new Rounds(
             core, nodes, applications, metrics, policies::count, virtualCoresCount, placementOrder);
@@ -225,6 +226,7 @@ final class CoreLink {
       // In mode observe as well: no node is resized, but the core does its housekeeping in this
       // call.
       guard.run("bookable capacity", bookable::follow);
+      guard.run("reconciliation", reconciliation::checkSome);
       guard.part(
           parts.memoryPreemption,
           null,
@@ -246,47 +248,6 @@ final class CoreLink {
       pendingChanged(attempt);
       attempt = applications.nextRestored();
     }
-  }
-
-  /** An ApplicationMaster's call, or the ResourceManager's for an ApplicationMaster. */
-  void allocated(
-      ApplicationAttemptId attemptId,
-      List<ResourceRequest> asks,
-      List<SchedulingRequest> schedulingRequests,
-      ContainerUpdates updates,
-      Allocation allocation) {
-    boolean asked =
-        !asks.isEmpty()
-            || (schedulingRequests != null && !schedulingRequests.isEmpty())
-            || !updates.getIncreaseRequests().isEmpty()
-            || !updates.getDecreaseRequests().isEmpty();
-    if (asked) {
-      FiCaSchedulerApp attempt = scheduler.getApplicationAttempt(attemptId);
-      if (attempt != null) {
-        pendingChanged(attempt);
-      }
-    }
-    if (enforce && largestRegistered() != null) {
-      guard.run("headroom", () -> headroom.limit(attemptId.getApplicationId(), allocation));
-    }
-    resized(allocation.getIncreasedContainers());
-    resized(allocation.getDecreasedContainers());
-  }
-
-  private void resized(List<Container> resized) {
-    if (resized == null || resized.isEmpty()) {
-      return;
-    }
-    guard.run(
-        "container resized",
-        () -> {
-          for (Container container : resized) {
-            RMContainer running = scheduler.getRMContainer(container.getId());
-            if (running != null) {
-              containers.resized(running, container);
-            }
-          }
-        });
   }
 
   void moved(ApplicationId application) {
@@ -328,6 +289,14 @@ final class CoreLink {
 
   CoreCommits commits() {
     return commits;
+  }
+
+  CoreAllocations allocations() {
+    return allocations;
+  }
+
+  Reconciliation reconciliation() {
+    return reconciliation;
   }
 
   void completed(RMContainer container) {

@@ -26,6 +26,7 @@ final class ElastaneMetrics implements MetricsSource {
   private final LongAdder preemptionsHeldBack = new LongAdder();
   private final LongAdder memoryPreemptions = new LongAdder();
   private final LongAdder sharingFailures = new LongAdder();
+  private final LongAdder bookingsMended = new LongAdder();
   private final String mode;
   private volatile BooleanSupplier inService = () -> false;
   private volatile Supplier<NodeSizes> nodeSizes = NodeSizes::new;
@@ -98,6 +99,11 @@ final class ElastaneMetrics implements MetricsSource {
     sharingFailures.increment();
   }
 
+  /** The core had booked a container otherwise than CapacityScheduler, and was told. */
+  void bookingMended() {
+    bookingsMended.increment();
+  }
+
   /** 1 if no node may be raised above its registered size. */
   int raisingForbidden() {
     return raisingForbidden.getAsBoolean() ? 1 : 0;
@@ -137,6 +143,10 @@ final class ElastaneMetrics implements MetricsSource {
 
   long sharingFailureCount() {
     return sharingFailures.sum();
+  }
+
+  long bookingMendedCount() {
+    return bookingsMended.sum();
   }
 
   @Override
@@ -195,6 +205,9 @@ final class ElastaneMetrics implements MetricsSource {
             info("memory_preemptions", "containers preempted because a node was short of memory"),
             memoryPreemptions.sum())
         .addCounter(
-            info("sharing_failures", "times the depository was not shared"), sharingFailures.sum());
+            info("sharing_failures", "times the depository was not shared"), sharingFailures.sum())
+        .addCounter(
+            info("bookings_mended", "containers the core had booked otherwise"),
+            bookingsMended.sum());
   }
 }

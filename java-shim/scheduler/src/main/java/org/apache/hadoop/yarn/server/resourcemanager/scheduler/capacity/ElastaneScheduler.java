@@ -161,7 +161,7 @@ public class ElastaneScheduler extends CapacityScheduler {
             blacklistRemovals,
             updates);
     if (link != null) {
-      link.allocated(attemptId, asks, schedulingRequests, updates, allocation);
+      link.allocations().allocated(attemptId, asks, schedulingRequests, updates, allocation);
     }
     return allocation;
   }

@@ -51,7 +51,7 @@ class RecoveryTest {
         }
         assertEquals(4096, next.allocatedMib(node));
       }
-      List<Integer> priorities = new ArrayList<>(TestCluster.requestPriorities(after).values());
+      List<Integer> priorities = new ArrayList<>(Journal.requestPriorities(after).values());
       assertEquals(Arrays.asList(null, 1, 1), priorities.subList(0, 3), "as they were asked for");
     }
   }

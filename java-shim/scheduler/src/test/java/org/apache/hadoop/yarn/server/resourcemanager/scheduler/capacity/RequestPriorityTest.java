@@ -45,7 +45,7 @@ class RequestPriorityTest {
       }
     }
     assertEquals(3, allocated.size());
-    assertEquals(allocated, TestCluster.requestPriorities(directory));
+    assertEquals(allocated, Journal.requestPriorities(directory));
   }
 
   private static ResourceRequest one(int priority, int memoryMib) {

@@ -5,15 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
@@ -49,12 +46,12 @@ final class TestCluster implements AutoCloseable {
   /** How far nodes may be raised. */
   static final double MAX_RATIO = 1.5;
 
-  private static final String JOURNAL = "decisions.jsonl";
   private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final long BYTES_PER_MIB = 1024L * 1024L;
 
   private final MockRM resourceManager;
   private MockAM smallOnesWait;
+  private boolean bookingsDiffer;
 
   private TestCluster(MockRM resourceManager) {
     this.resourceManager = resourceManager;
@@ -72,7 +69,7 @@ final class TestCluster implements AutoCloseable {
     conf.set(
         YarnConfiguration.FS_NODE_ATTRIBUTE_STORE_ROOT_DIR,
         directory.resolve("node-attribute").toUri().toString());
-    conf.set("yarn.scheduler.elastane.journal.file", directory.resolve(JOURNAL).toString());
+    conf.set("yarn.scheduler.elastane.journal.file", directory.resolve(Journal.FILE).toString());
     conf.setDouble("yarn.scheduler.elastane.overcommit.max-ratio", MAX_RATIO);
     // A raised node grows with each interval, and one report is to last for a test.
     conf.set("yarn.scheduler.elastane.report.interval-ms", "1000");
@@ -374,25 +371,20 @@ final class TestCluster implements AutoCloseable {
     return new ObjectMapper().readTree(scheduler().link().core().status());
   }
 
-  /**
-   * By container id, the request priority that the core was told; null for ApplicationMasters. The
-   * journal is complete after the cluster is closed.
-   */
-  static Map<String, Integer> requestPriorities(Path directory) throws IOException {
-    Map<String, Integer> priorities = new TreeMap<>();
-    for (String line : Files.readAllLines(directory.resolve(JOURNAL))) {
-      JsonNode record = new ObjectMapper().readTree(line);
-      if (record.get("kind").asText().equals("placed")) {
-        JsonNode priority = record.get("request_priority");
-        priorities.put(
-            record.get("container").asText(), priority.isNull() ? null : priority.asInt());
-      }
-    }
-    return priorities;
-  }
-
+  /** Stops the ResourceManager. The core must have booked what CapacityScheduler has. */
   @Override
   public void close() {
-    resourceManager.stop();
+    try {
+      if (!bookingsDiffer && capacityScheduler() instanceof ElastaneScheduler) {
+        Bookings.assertEqual(scheduler());
+      }
+    } finally {
+      resourceManager.stop();
+    }
+  }
+
+  /** In this test the core's bookings differ on purpose. */
+  void bookingsDiffer() {
+    bookingsDiffer = true;
   }
 }

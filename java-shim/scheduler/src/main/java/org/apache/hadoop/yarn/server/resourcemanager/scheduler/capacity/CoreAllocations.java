@@ -1,0 +1,90 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.api.records.SchedulingRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+
+/**
+ * What an ApplicationMaster's call changes: its asks, and containers that it resizes, promotes or
+ * demotes. CapacityScheduler places a temporary container for what a container grows by, and ends
+ * it when the ApplicationMaster has the update; the core sees that one as any other.
+ */
+final class CoreAllocations {
+  private final ElastaneScheduler scheduler;
+  private final CoreGuard guard;
+  private final CoreContainers containers;
+  private final Headroom headroom;
+  private final Consumer<FiCaSchedulerApp> pendingChanged;
+
+  /**
+   * @param headroom null in mode {@code observe}
+   */
+  CoreAllocations(
+      ElastaneScheduler scheduler,
+      CoreGuard guard,
+      CoreContainers containers,
+      Headroom headroom,
+      Consumer<FiCaSchedulerApp> pendingChanged) {
+    this.scheduler = scheduler;
+    this.guard = guard;
+    this.containers = containers;
+    this.headroom = headroom;
+    this.pendingChanged = pendingChanged;
+  }
+
+  /** An ApplicationMaster's call, or the ResourceManager's for an ApplicationMaster. */
+  void allocated(
+      ApplicationAttemptId attemptId,
+      List<ResourceRequest> asks,
+      List<SchedulingRequest> schedulingRequests,
+      ContainerUpdates updates,
+      Allocation allocation) {
+    boolean asked =
+        !asks.isEmpty()
+            || !isEmpty(schedulingRequests)
+            || !updates.getIncreaseRequests().isEmpty()
+            || !updates.getDecreaseRequests().isEmpty()
+            || !updates.getPromotionRequests().isEmpty();
+    if (asked) {
+      FiCaSchedulerApp attempt = scheduler.getApplicationAttempt(attemptId);
+      if (attempt != null) {
+        pendingChanged.accept(attempt);
+      }
+    }
+    if (headroom != null && scheduler.link().largestRegistered() != null) {
+      guard.run("headroom", () -> headroom.limit(attemptId.getApplicationId(), allocation));
+    }
+    forEach(allocation.getIncreasedContainers(), containers::resized);
+    forEach(allocation.getDecreasedContainers(), containers::resized);
+    forEach(allocation.getPromotedContainers(), containers::resized);
+    forEach(allocation.getDemotedContainers(), (running, now) -> containers.finished(running));
+  }
+
+  private void forEach(List<Container> updated, BiConsumer<RMContainer, Container> tell) {
+    if (isEmpty(updated)) {
+      return;
+    }
+    guard.run(
+        "container updated",
+        () -> {
+          for (Container now : updated) {
+            RMContainer running = scheduler.getRMContainer(now.getId());
+            if (running != null) {
+              tell.accept(running, now);
+            }
+          }
+        });
+  }
+
+  private static boolean isEmpty(List<?> list) {
+    return list == null || list.isEmpty();
+  }
+}
