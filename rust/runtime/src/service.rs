@@ -318,7 +318,9 @@ impl Service {
         // Not every step: a large cluster takes thousands of them a minute.
         let turns = changes.iter().filter(|it| it.from.is_raised() != it.ratio.is_raised());
         let record = |change: &BookableChange| {
-            let is_fresh = self.cluster.is_fresh(change.node, now_ms);
+            let fresh_for_ms = self.cluster.settings().fresh_for_ms;
+            let node = self.cluster.node(change.node);
+            let is_fresh = node.is_some_and(|node| node.is_fresh(fresh_for_ms, now_ms));
             let reason = match (change.ratio.is_raised(), is_fresh) {
                 (true, _) => "its demand leaves room above the registered size",
                 (false, true) => "its demand leaves no room above the registered size",

@@ -80,21 +80,31 @@ impl Cluster {
         if let Some(former) = self.node_named(name) {
             self.node_removed(former);
         }
-        self.state.nodes.add(name, registered)
+        let node = self.state.nodes.add(name, registered);
+        self.nodes_changed("");
+        node
     }
 
     /// The registered size of a node changed.
     pub fn node_resized(&mut self, node: NodeId, registered: Request) {
-        self.state.nodes.resize(node, registered);
+        if let Some(label) = self.state.nodes.resize(node, registered) {
+            self.nodes_changed(&label);
+        }
+    }
+
+    fn nodes_changed(&mut self, label: &str) {
+        let physical = self.state.nodes.registered_of(label);
+        let physical = physical.bookable(self.settings.virtual_cores_count);
+        self.bookable.shares.set_physical(label, physical.into());
     }
 
     /// A node got another label; empty for none.
     pub fn node_labelled(&mut self, node: NodeId, label: &str) {
-        let Some(entry) = self.state.nodes.get_mut(node).filter(|entry| &*entry.label != label)
-        else {
+        let Some(former) = self.state.nodes.label(node, label) else {
             return;
         };
-        entry.label = label.into();
+        self.nodes_changed(&former);
+        self.nodes_changed(label);
         let there = self.state.containers.values_mut().filter(|it| it.node == node);
         self.bookable.shares.carry_over(there, |taken_by| taken_by.label = label.into());
     }
@@ -121,6 +131,7 @@ impl Cluster {
         self.corrections.node_lost(&self.state, node);
         self.skips.forget(node);
         if let Some(entry) = self.state.nodes.remove(node) {
+            self.nodes_changed(&entry.label);
             for container in entry.containers.values() {
                 self.finished(container);
             }
@@ -239,12 +250,6 @@ impl Cluster {
         self.state.measured_memory(container, memory_bytes);
     }
 
-    /// Whether a node's latest report is recent enough to act on.
-    pub fn is_fresh(&self, node: NodeId, now_ms: i64) -> bool {
-        let fresh_for_ms = self.settings.fresh_for_ms;
-        self.node(node).is_some_and(|entry| entry.is_fresh(fresh_for_ms, now_ms))
-    }
-
     /// Whether the core decides about this node.
     pub fn decides(&self, id: NodeId, now_ms: i64) -> bool {
         self.node(id).is_some_and(|node| node.is_decided(&self.settings, now_ms))
@@ -322,9 +327,7 @@ impl Cluster {
     /// Raises every node to the ceiling at once, for a simulator that books by the fit alone.
     pub fn raise_to_ceiling(&mut self, now_ms: i64) {
         let ratio = BookableRatio::both(self.settings.max_ratio);
-        for (_, entry) in self.state.nodes.iter_mut() {
-            entry.set_bookable(ratio, now_ms);
-        }
+        self.state.nodes.iter_mut().for_each(|(_, entry)| entry.set_bookable(ratio, now_ms));
     }
 
     /// Whether CapacityScheduler may preempt a container.
@@ -368,15 +371,13 @@ impl Cluster {
     /// A container's progress. Its demand follows the progress from now on, instead of the time
     /// since its start. Returns whether the node's remaining resources changed.
     pub fn progressed(&mut self, container: &str, progress: Progress, now_ms: i64) -> bool {
-        let (corrections, state) = (&mut self.corrections, &mut self.state);
-        corrections.progressed(state, container, progress, now_ms).is_some()
+        self.corrections.progressed(&mut self.state, container, progress, now_ms).is_some()
     }
 
     /// A sample of a container's use. Samples must arrive in the order of time, and before the
     /// progress derived from them. Returns whether the node's remaining resources changed.
     pub fn used(&mut self, container: &str, used: Used, now_ms: i64) -> bool {
-        let (corrections, state) = (&mut self.corrections, &mut self.state);
-        corrections.used(state, container, used, now_ms).is_some()
+        self.corrections.used(&mut self.state, container, used, now_ms).is_some()
     }
 
     /// Ends an expired window on a node, and opens one for the node's slowest executor if one is
@@ -384,8 +385,7 @@ impl Cluster {
     /// node's remaining resources changed.
     pub fn reprovision(&mut self, node: NodeId, now_ms: i64) -> bool {
         let decides = self.decides(node, now_ms);
-        let state = &mut self.state;
-        self.corrections.reprovision(state, node, decides, now_ms)
+        self.corrections.reprovision(&mut self.state, node, decides, now_ms)
     }
 
     /// The corrections since the last call.

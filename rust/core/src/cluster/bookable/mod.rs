@@ -94,8 +94,7 @@ impl Bookable {
         self.excuse_pause(settings, state, now_ms);
         self.read_plans(settings, state, waiting, now_ms);
         let sums = sums(settings, state, now_ms);
-        let physical = sums.iter().map(|(label, sums)| (Arc::clone(label), sums.registered));
-        self.shares.advance(physical.collect(), now_ms);
+        self.shares.advance(now_ms);
         let waits = waits_by_queue(settings, state, waiting);
         let granted: HashMap<_, _> = sums
             .iter()

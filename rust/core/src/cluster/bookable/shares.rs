@@ -180,9 +180,13 @@ impl Shares {
         self.queues.get(queue)?.iter().find(|part| &*part.label == label && part.share.is_some())
     }
 
-    /// Takes the sums of the registered sizes, by label, and advances the queues' histories to `now_ms`.
-    pub(crate) fn advance(&mut self, physical: BTreeMap<Arc<str>, Booked>, now_ms: i64) {
-        self.physical = physical;
+    /// The sum of the registered sizes of a label's nodes changed.
+    pub(crate) fn set_physical(&mut self, label: &str, physical: Booked) {
+        self.physical.insert(label.into(), physical);
+    }
+
+    /// Advances the queues' histories to `now_ms`.
+    pub(crate) fn advance(&mut self, now_ms: i64) {
         self.over_guarantee.clear();
         for part in self.queues.values_mut().flatten() {
             part.history.advance(part.taken, now_ms);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::RangeBounds;
+use std::sync::Arc;
 
 use super::node::NodeEntry;
 use super::request::Request;
@@ -14,6 +15,8 @@ pub(crate) struct Nodes {
     by_name: HashMap<String, NodeId>,
     /// Sum over all nodes.
     registered: Request,
+    /// Sums over the nodes of each label.
+    registered_by_label: BTreeMap<Arc<str>, Request>,
     next: u32,
 }
 
@@ -21,23 +24,41 @@ impl Nodes {
     pub(crate) fn add(&mut self, name: &str, registered: Request) -> NodeId {
         let id = NodeId(self.next);
         self.next += 1;
+        self.count(&Arc::default(), Request::default(), registered);
         self.by_id.insert(id, NodeEntry::new(name, registered));
-        self.registered = self.registered.plus(registered);
         self.by_name.insert(name.to_owned(), id);
         id
     }
 
-    pub(crate) fn resize(&mut self, node: NodeId, registered: Request) {
-        if let Some(entry) = self.by_id.get_mut(&node) {
-            self.registered = self.registered.minus(entry.registered).plus(registered);
-            entry.resize(registered);
-        }
+    /// Returns the node's label.
+    pub(crate) fn resize(&mut self, node: NodeId, registered: Request) -> Option<Arc<str>> {
+        let entry = self.by_id.get_mut(&node)?;
+        let (label, former) = (Arc::clone(&entry.label), entry.registered);
+        entry.resize(registered);
+        self.count(&label, former, registered);
+        Some(label)
+    }
+
+    /// Gives a node another label; returns the former one if it was another.
+    pub(crate) fn label(&mut self, node: NodeId, label: &str) -> Option<Arc<str>> {
+        let entry = self.by_id.get_mut(&node).filter(|entry| &*entry.label != label)?;
+        let former = std::mem::replace(&mut entry.label, label.into());
+        let (label, registered) = (Arc::clone(&entry.label), entry.registered);
+        self.count(&former, registered, Request::default());
+        self.count(&label, Request::default(), registered);
+        Some(former)
+    }
+
+    fn count(&mut self, label: &Arc<str>, less: Request, more: Request) {
+        self.registered = self.registered.minus(less).plus(more);
+        let of_label = self.registered_by_label.entry(Arc::clone(label)).or_default();
+        *of_label = of_label.minus(less).plus(more);
     }
 
     pub(crate) fn remove(&mut self, node: NodeId) -> Option<NodeEntry> {
         let entry = self.by_id.remove(&node)?;
         self.by_name.remove(&entry.name);
-        self.registered = self.registered.minus(entry.registered);
+        self.count(&entry.label, entry.registered, Request::default());
         Some(entry)
     }
 
@@ -83,6 +104,11 @@ impl Nodes {
     /// Sum of the registered sizes.
     pub(crate) fn registered(&self) -> Request {
         self.registered
+    }
+
+    /// Sum of the registered sizes of a label's nodes.
+    pub(crate) fn registered_of(&self, label: &str) -> Request {
+        self.registered_by_label.get(label).copied().unwrap_or_default()
     }
 
     /// Number of containers of this request that find room at once.

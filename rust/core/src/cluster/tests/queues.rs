@@ -184,3 +184,25 @@ fn a_container_counts_at_most_as_its_request() {
     let placed = place(&mut cluster, "2", small, node, 0);
     assert!(matches!(placed, Commit::Placed(_)), "3 cores are 6 vcores, but 1 counts: {placed:?}");
 }
+
+#[test]
+fn a_node_counts_towards_the_shares_from_its_registration_to_its_end() {
+    let (mut cluster, node) = two_queues(0.5);
+    let app = waiting_in(&mut cluster, "root.a", Demands::default(), 4);
+    follow(&mut cluster, node, 0, 0);
+    assert!(matches!(place(&mut cluster, "1", app, node, 0), Commit::Placed(_)));
+    assert_eq!(cluster.round(node, request(4, 7), 0), Some(vec![]), "half of 8 GB are taken");
+
+    let other = cluster.node_added("node-2:1", request(8, 8));
+    cluster.reported(other, physical(), 0);
+    assert_eq!(cluster.round(other, request(8, 8), 0), Some(vec![app]));
+    cluster.node_resized(other, request(0, 8));
+    assert_eq!(cluster.round(node, request(4, 7), 0), Some(vec![]));
+    cluster.node_resized(other, request(8, 8));
+    cluster.node_labelled(other, "gpu");
+    assert_eq!(cluster.round(node, request(4, 7), 0), Some(vec![]));
+    cluster.node_labelled(other, "");
+    assert_eq!(cluster.round(node, request(4, 7), 0), Some(vec![app]));
+    cluster.node_removed(other);
+    assert_eq!(cluster.round(node, request(4, 7), 0), Some(vec![]));
+}

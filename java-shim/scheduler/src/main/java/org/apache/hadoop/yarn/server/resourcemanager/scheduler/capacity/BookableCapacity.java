@@ -243,6 +243,9 @@ final class BookableCapacity {
     boolean anyResized = false;
     for (Iterator<NodeRecord> left = records.iterator(); left.hasNext(); ) {
       NodeRecord record = left.next();
+      if (mustNotGrowYet(record)) {
+        continue;
+      }
       try {
         anyResized |= apply(record);
         left.remove();
@@ -298,6 +301,15 @@ final class BookableCapacity {
     }
     capacityScheduler.resize(record.rmNode, size);
     return true;
+  }
+
+  /**
+   * Whether containers there are marked for lazy preemption. CapacityScheduler kills them only for
+   * lack of room, and the queue that they are to make room for would wait.
+   */
+  private boolean mustNotGrowYet(NodeRecord record) {
+    FiCaSchedulerNode node = schedulerNodes.apply(record.rmNode.getNodeID());
+    return record.isRaised() && node != null && !node.getKillableContainers().isEmpty();
   }
 
   private boolean hasTimeOut(FiCaSchedulerNode node) {

@@ -18,6 +18,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.SchedulerC
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
+import org.apache.hadoop.yarn.util.resource.Resources;
 
 /** Tells the core which containers are about to be committed, run, or have ended. */
 final class CoreContainers {
@@ -104,12 +105,36 @@ final class CoreContainers {
             proposal.getAllocatedOrReservedResource());
     // On a node of its registered size, CapacityScheduler decides alone about queues that the core
     // does not order: a refusal would come back with every heartbeat, and block the others.
-    boolean mayRefuse = enforce && (node.isRaised() || ordered.test(attempt));
+    boolean mayRefuse =
+        enforce
+            && (node.isRaised() || ordered.test(attempt))
+            && !takesPlaceOfKilled(proposal, node);
     boolean accepted = core.commit(container, mayRefuse);
     if (accepted) {
       commit.told.add(container.id);
     }
     return accepted;
+  }
+
+  /**
+   * Whether CapacityScheduler kills containers on this node to make room (lazy preemption), and not
+   * less than the new one takes or on a node of its registered size. They are in the core's plan
+   * until they end, so that the core would refuse what takes their place.
+   */
+  private static boolean takesPlaceOfKilled(
+      ContainerAllocationProposal<FiCaSchedulerApp, FiCaSchedulerNode> proposal, NodeRecord node) {
+    Resource killed = Resource.newInstance(0, 0);
+    for (SchedulerContainer<FiCaSchedulerApp, FiCaSchedulerNode> released :
+        proposal.getToRelease()) {
+      RMContainer container = released.getRmContainer();
+      boolean isThere = node.rmNode.getNodeID().equals(container.getAllocatedNode());
+      if (isThere && container.getState() != RMContainerState.RESERVED) {
+        Resources.addTo(killed, container.getAllocatedResource());
+      }
+    }
+    return !Resources.isNone(killed)
+        && (!node.isRaised()
+            || Resources.fitsIn(proposal.getAllocatedOrReservedResource(), killed));
   }
 
   /**
@@ -153,7 +178,7 @@ final class CoreContainers {
       if (node != null) {
         RMContainer container = proposed.getRmContainer();
         runs(container, node, proposal.getAllocatedOrReservedResource());
-        if (ENDED.contains(container.getState())) {
+        if (hasEnded(container)) {
           // It ended before the core knew it.
           finished(container);
         }
@@ -169,11 +194,14 @@ final class CoreContainers {
     }
   }
 
-  /** The containers that CapacityScheduler books on a node; opportunistic ones only queue there. */
+  /**
+   * The containers that run on a node, as the core is to book them. Opportunistic ones only queue
+   * there. CapacityScheduler also keeps ended ones until the NodeManager has seen them end.
+   */
   static List<RMContainer> bookedOn(FiCaSchedulerNode node) {
     List<RMContainer> booked = new ArrayList<>();
     for (RMContainer running : node.getCopiedListOfRunningContainers()) {
-      if (running.getExecutionType() == ExecutionType.GUARANTEED) {
+      if (running.getExecutionType() == ExecutionType.GUARANTEED && !hasEnded(running)) {
         booked.add(running);
       }
     }
@@ -195,6 +223,10 @@ final class CoreContainers {
       core.finished(now.getId());
       runs(running, node, now.getResource());
     }
+  }
+
+  static boolean hasEnded(RMContainer container) {
+    return ENDED.contains(container.getState());
   }
 
   void finished(RMContainer container) {

@@ -46,6 +46,7 @@ final class CoreLink {
   private final CoreQueues queues;
   private final CoreAllocations allocations;
   private final Reconciliation reconciliation;
+  private final LazyPreemption lazyPreemption;
   private final OrderedQueues ordered;
   private final Rounds rounds;
   private final CoreEvents events;
@@ -85,6 +86,7 @@ final class CoreLink {
             containers,
             enforce ? new Headroom(core, applications) : null,
             this::pendingChanged);
+    lazyPreemption = new LazyPreemption(scheduler, guard, nodes, containers);
     reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
     rounds =
         new Rounds(
@@ -243,6 +245,7 @@ final class CoreLink {
     if (event.getType() != SchedulerEventType.NODE_UPDATE) {
       events.after(event);
     }
+    lazyPreemption.tellEnded();
     FiCaSchedulerApp attempt = applications.nextRestored();
     while (attempt != null) {
       pendingChanged(attempt);
@@ -295,6 +298,10 @@ final class CoreLink {
     return allocations;
   }
 
+  LazyPreemption lazyPreemption() {
+    return lazyPreemption;
+  }
+
   Reconciliation reconciliation() {
     return reconciliation;
   }
@@ -343,7 +350,8 @@ final class CoreLink {
     return applications;
   }
 
-  private void pendingChanged(FiCaSchedulerApp attempt) {
+  /** Tells the core what an attempt waits for now. */
+  void pendingChanged(FiCaSchedulerApp attempt) {
     guard.run("pending", () -> applications.pendingChanged(attempt, ordered.hasOurPolicy(attempt)));
   }
 

@@ -221,6 +221,23 @@ public class ElastaneScheduler extends CapacityScheduler {
   }
 
   @Override
+  public void markContainerForKillable(RMContainer container) {
+    if (link == null) {
+      super.markContainerForKillable(container);
+      return;
+    }
+    writeLock.lock();
+    try {
+      if (!link.lazyPreemption().endsAtOnce(container)) {
+        super.markContainerForKillable(container);
+        link.lazyPreemption().marked(container);
+      }
+    } finally {
+      writeLock.unlock();
+    }
+  }
+
+  @Override
   protected void completedContainerInternal(
       RMContainer container, ContainerStatus status, RMContainerEventType event) {
     super.completedContainerInternal(container, status, event);

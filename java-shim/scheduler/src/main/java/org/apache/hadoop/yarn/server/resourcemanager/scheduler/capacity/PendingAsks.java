@@ -126,6 +126,11 @@ final class PendingAsks {
     return count;
   }
 
+  /** Whether the next container fits by memory and virtual cores. */
+  boolean fitInto(Resource free) {
+    return count > 0 && memoryMib <= free.getMemorySize() && virtualCores <= free.getVirtualCores();
+  }
+
   boolean sameAs(PendingAsks other) {
     return other != null
         && forApplicationMaster == other.forApplicationMaster

@@ -58,6 +58,10 @@ final class QueueOrder {
     if (!round.isActive() || all.isEmpty()) {
       return null;
     }
+    Predicate<FiCaSchedulerApp> mayKill = round.mayKill();
+    if (mayKill != null) {
+      return new Walk(round, inBaseOrder.get(), mayKill);
+    }
     if (rounds.keepsBaseOrder()) {
       Predicate<FiCaSchedulerApp> fitting = round.fitting();
       return fitting == null

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.elastane.natives.Natives;
@@ -167,6 +168,23 @@ final class Round {
       fitting = numbers == null ? Rounds.NOBODY : numbers;
     }
     return answer == Answer.CAPACITY_SCHEDULER ? null : among(fitting);
+  }
+
+  /**
+   * The applications for which CapacityScheduler may kill containers that it has marked on this
+   * node (lazy preemption); null if it has marked none, or the base order applies. The core's plan
+   * has these containers until they end, so the core names nobody who would take their place.
+   */
+  Predicate<FiCaSchedulerApp> mayKill() {
+    if (node.getKillableContainers().isEmpty() || fitting() == null) {
+      return null;
+    }
+    NodeRecord record = nodes.find(node.getNodeID());
+    if (record == null || !record.isRaised()) {
+      return any -> true;
+    }
+    Resource free = rounds.free(node);
+    return attempt -> PendingAsks.of(attempt).fitInto(free);
   }
 
   private int[] askOnce(int named) {

@@ -92,7 +92,7 @@ final class Rounds {
     if (record == null) {
       return null;
     }
-    Resource free = Resources.add(node.getUnallocatedResource(), node.getTotalKillableResources());
+    Resource free = free(node);
     int freeVirtualCores = virtualCoresCount ? free.getVirtualCores() : Integer.MAX_VALUE;
     long[] freeCountables = PendingAsks.countablesOf(free);
     metrics.round();
@@ -111,6 +111,11 @@ final class Rounds {
       return record.isRaised() ? NOBODY : null;
     }
     return answer.toArray(count);
+  }
+
+  /** What CapacityScheduler can still book on a node, by killing what it has marked. */
+  Resource free(FiCaSchedulerNode node) {
+    return Resources.add(node.getUnallocatedResource(), node.getTotalKillableResources());
   }
 
   private NumberBuffer answerBuffer(int needed) {

@@ -12,10 +12,13 @@ import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeAddedSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEventType;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.natives.NativesForTest;
 import org.slf4j.Logger;
@@ -89,6 +92,9 @@ public class SelfReportingScheduler extends ElastaneScheduler {
         report(node.getRMNode());
       }
     }
+    if (event.getType() == SchedulerEventType.NODE_UPDATE) {
+      tellAsks();
+    }
     super.handle(event);
     if (event instanceof NodeAddedSchedulerEvent added) {
       report(added.getAddedRMNode());
@@ -98,6 +104,16 @@ public class SelfReportingScheduler extends ElastaneScheduler {
     if (!link().guard().inService() && outOfService.compareAndSet(false, true)) {
       OUT_OF_SERVICE.incrementAndGet();
       LOG.error("the core is out of service after {}", event);
+    }
+  }
+
+  /** Some tests change an attempt's asks themselves, and no ApplicationMaster's call tells us. */
+  private void tellAsks() {
+    for (SchedulerApplication<FiCaSchedulerApp> application : getSchedulerApplications().values()) {
+      FiCaSchedulerApp attempt = application.getCurrentAppAttempt();
+      if (attempt != null) {
+        link().pendingChanged(attempt);
+      }
     }
   }
 
