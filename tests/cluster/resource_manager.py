@@ -147,7 +147,13 @@ class ResourceManager:
         return self._beans("QueueMetrics,q0=root")[0]["AggregateContainersAllocated"]
 
     def status(self) -> dict[str, Any]:
-        """The core's status; empty while the core is out of service."""
+        """The core's status, of an active ResourceManager; `in_service` alone while the core is out
+        of service."""
+        return self._ask("/elastane/v1/status")
+
+    def status_counts(self) -> dict[str, Any]:
+        """The counts of the core's status, of a standby too; empty while the core is out of
+        service."""
         return json.loads(self._beans("ElastaneStatus")[0]["Status"])
 
     def high_availability_state(self) -> str | None:

@@ -1,18 +1,23 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
 import org.elastane.depository.SharedDepository;
 import org.elastane.usage.RegisteredNodes;
 import org.elastane.usage.UsageServer;
 
-/** What runs on an active ResourceManager only: the port for agents' reports, and sharing. */
+/**
+ * What runs on an active ResourceManager only: the port for agents' reports, sharing, and the page.
+ */
 final class ActiveServices {
   private final CoreGuard guard;
   private final CoreHandle core;
   private final Parts parts;
   private final ElastaneMetrics metrics;
   private final RegisteredNodes registered;
-  private UsagePort usagePort;
+  private UsageServer usageServer;
+  private RetriedStart usagePort;
+  private RetriedStart page;
   private SharedDepository shared;
 
   ActiveServices(
@@ -28,16 +33,24 @@ final class ActiveServices {
     this.registered = registered;
   }
 
-  void start(Configuration conf) {
+  void start(Configuration conf, ResourceManager resourceManager) {
     guard.always(
         "share the depository",
         () -> shared = SharedDepository.start(conf, core, metrics::sharingFailed));
     guard.always(
         "take reports",
         () -> {
-          UsageReports reports = new UsageReports(guard, core);
-          usagePort = new UsagePort(parts.reports, new UsageServer(conf, registered, reports));
+          usageServer = new UsageServer(conf, registered, new UsageReports(guard, core));
+          usagePort = new RetriedStart(parts.reports, "elastane-usage-port", usageServer::start);
           usagePort.start();
+        });
+    guard.always(
+        "show the page",
+        () -> {
+          page =
+              new RetriedStart(
+                  parts.page, "elastane-page", () -> ElastaneServlet.register(resourceManager));
+          page.start();
         });
   }
 
@@ -46,12 +59,16 @@ final class ActiveServices {
       guard.always("stop sharing the depository", shared::close);
     }
     if (usagePort != null) {
-      guard.always("stop taking reports", usagePort::stop);
+      guard.always("stop taking reports", () -> usagePort.stop(usageServer::stop));
+    }
+    if (page != null) {
+      // The page stays and shows the next scheduler.
+      guard.always("stop showing the page", () -> page.stop(() -> {}));
     }
   }
 
   /** The server that receives reports; null before {@link #start}. */
   UsageServer usageServer() {
-    return usagePort == null ? null : usagePort.server();
+    return usageServer;
   }
 }

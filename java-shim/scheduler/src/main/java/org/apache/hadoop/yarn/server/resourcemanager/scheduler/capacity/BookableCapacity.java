@@ -200,18 +200,6 @@ final class BookableCapacity {
     }
   }
 
-  /** The sizes of all nodes. */
-  NodeSizes sizes() {
-    NodeSizes sizes = new NodeSizes();
-    for (NodeRecord record : nodes.all()) {
-      FiCaSchedulerNode node = schedulerNodes.apply(record.rmNode.getNodeID());
-      if (node != null) {
-        sizes.add(record.registered(), node);
-      }
-    }
-    return sizes;
-  }
-
   /**
    * The largest size that a node registered, in each resource; null while no node is raised. A
    * container must fit a node, whatever may be booked there.

@@ -47,17 +47,8 @@ final class CoreAllocations {
       List<SchedulingRequest> schedulingRequests,
       ContainerUpdates updates,
       Allocation allocation) {
-    boolean asked =
-        !asks.isEmpty()
-            || !isEmpty(schedulingRequests)
-            || !updates.getIncreaseRequests().isEmpty()
-            || !updates.getDecreaseRequests().isEmpty()
-            || !updates.getPromotionRequests().isEmpty();
-    if (asked) {
-      FiCaSchedulerApp attempt = scheduler.getApplicationAttempt(attemptId);
-      if (attempt != null) {
-        pendingChanged.accept(attempt);
-      }
+    if (PendingAsks.mayChange(asks, schedulingRequests, updates)) {
+      pendingChanged.accept(scheduler.getApplicationAttempt(attemptId));
     }
     if (headroom != null && scheduler.link().largestRegistered() != null) {
       guard.run("headroom", () -> headroom.limit(attemptId.getApplicationId(), allocation));

@@ -29,6 +29,7 @@ final class CoreEvents {
   private final BookableCapacity bookable;
   private final PreemptionHold preemption;
   private final CoreQueues queues;
+  private final LabelEvents labelEvents;
   private final LeafQueuePolicies policies;
 
   /**
@@ -43,6 +44,7 @@ final class CoreEvents {
       BookableCapacity bookable,
       PreemptionHold preemption,
       CoreQueues queues,
+      LabelEvents labelEvents,
       LeafQueuePolicies policies) {
     this.scheduler = scheduler;
     this.guard = guard;
@@ -52,6 +54,7 @@ final class CoreEvents {
     this.bookable = bookable;
     this.preemption = preemption;
     this.queues = queues;
+    this.labelEvents = labelEvents;
     this.policies = policies;
   }
 
@@ -60,6 +63,8 @@ final class CoreEvents {
     switch (event.getType()) {
       case NODE_RESOURCE_UPDATE:
         return bookable.withoutIdleTimeOut((NodeResourceUpdateSchedulerEvent) event);
+      case NODE_LABELS_UPDATE:
+        return labelEvents.holdsBack((NodeLabelsUpdateSchedulerEvent) event) ? null : event;
       case MARK_CONTAINER_FOR_PREEMPTION:
       case MARK_CONTAINER_FOR_KILLABLE:
         RMContainer container = ((ContainerPreemptEvent) event).getContainer();

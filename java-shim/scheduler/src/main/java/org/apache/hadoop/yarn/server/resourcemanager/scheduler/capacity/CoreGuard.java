@@ -107,6 +107,17 @@ final class CoreGuard {
     }
   }
 
+  /** Runs a part's work. */
+  void part(Part part, Runnable work) {
+    part(
+        part,
+        null,
+        () -> {
+          work.run();
+          return null;
+        });
+  }
+
   /** The result of work that needs no core; {@code otherwise} if it failed. */
   <T> T always(String task, T otherwise, Supplier<T> work) {
     try {

@@ -47,6 +47,7 @@ final class CoreLink {
   private final CoreAllocations allocations;
   private final Reconciliation reconciliation;
   private final LazyPreemption lazyPreemption;
+  private final LabelEvents labelEvents;
   private final OrderedQueues ordered;
   private final Rounds rounds;
   private final CoreEvents events;
@@ -66,7 +67,7 @@ final class CoreLink {
     metrics = new ElastaneMetrics(mode.name().toLowerCase(Locale.ROOT));
     guard = new CoreGuard(metrics);
     parts = new Parts(core, metrics);
-    status = new CoreStatus(guard, parts.status, core, new MonotonicClock());
+    status = new CoreStatus(scheduler, guard, parts.status, core, new MonotonicClock());
     applications = new CoreApplications(core);
     CoreNodes nodes = new CoreNodes(core);
     policies = new LeafQueuePolicies(this::newQueueOrder);
@@ -86,6 +87,10 @@ final class CoreLink {
             containers,
             enforce ? new Headroom(core, applications) : null,
             this::pendingChanged);
+    labelEvents =
+        new LabelEvents(
+            scheduler::getNode,
+            node -> scheduler.getRMContext().getNodeLabelManager().getLabelsOnNode(node));
     lazyPreemption = new LazyPreemption(scheduler, guard, nodes, containers);
     reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
     rounds =
@@ -101,6 +106,7 @@ final class CoreLink {
             bookable,
             new PreemptionHold(guard, core, scheduler::getAllNodes, nodes, metrics),
             queues,
+            labelEvents,
             enforce ? policies : null);
     commits =
         new CoreCommits(
@@ -164,7 +170,8 @@ final class CoreLink {
       }
       link.metrics.register(
           link.guard::inService,
-          link.bookable::sizes,
+          () -> NodeSizes.of(scheduler.getAllNodes()),
+          () -> MeasuredUse.ofAllNodes(link.status.snapshot()),
           () -> link.raisingForbidden() != null,
           link.parts);
       link.status.register();
@@ -203,10 +210,7 @@ final class CoreLink {
       // Whether the core orders a queue may have changed.
       for (SchedulerApplication<FiCaSchedulerApp> application :
           scheduler.getSchedulerApplications().values()) {
-        FiCaSchedulerApp attempt = application.getCurrentAppAttempt();
-        if (attempt != null) {
-          pendingChanged(attempt);
-        }
+        pendingChanged(application.getCurrentAppAttempt());
       }
       ordered.logMultiNode();
     }
@@ -229,13 +233,7 @@ final class CoreLink {
       // call.
       guard.run("bookable capacity", bookable::follow);
       guard.run("reconciliation", reconciliation::checkSome);
-      guard.part(
-          parts.memoryPreemption,
-          null,
-          () -> {
-            memory.follow();
-            return null;
-          });
+      guard.part(parts.memoryPreemption, memory::follow);
     }
     return enforce ? guard.always("event", event, () -> events.before(event)) : event;
   }
@@ -302,6 +300,10 @@ final class CoreLink {
     return lazyPreemption;
   }
 
+  LabelEvents labelEvents() {
+    return labelEvents;
+  }
+
   Reconciliation reconciliation() {
     return reconciliation;
   }
@@ -330,6 +332,10 @@ final class CoreLink {
     return parts;
   }
 
+  CoreStatus status() {
+    return status;
+  }
+
   CoreRecovery recovery() {
     return recovery;
   }
@@ -350,9 +356,16 @@ final class CoreLink {
     return applications;
   }
 
-  /** Tells the core what an attempt waits for now. */
+  /**
+   * Tells the core what an attempt waits for now.
+   *
+   * @param attempt null if the application has none
+   */
   void pendingChanged(FiCaSchedulerApp attempt) {
-    guard.run("pending", () -> applications.pendingChanged(attempt, ordered.hasOurPolicy(attempt)));
+    if (attempt != null) {
+      guard.run(
+          "pending", () -> applications.pendingChanged(attempt, ordered.hasOurPolicy(attempt)));
+    }
   }
 
   /** Lowers raised nodes once the core has failed, before anything else is placed on them. */

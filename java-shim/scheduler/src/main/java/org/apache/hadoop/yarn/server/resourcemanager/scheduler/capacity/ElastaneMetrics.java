@@ -30,6 +30,7 @@ final class ElastaneMetrics implements MetricsSource {
   private final String mode;
   private volatile BooleanSupplier inService = () -> false;
   private volatile Supplier<NodeSizes> nodeSizes = NodeSizes::new;
+  private volatile Supplier<MeasuredUse> measuredUse = MeasuredUse::new;
   private volatile Parts parts;
   private volatile BooleanSupplier raisingForbidden = () -> false;
 
@@ -40,10 +41,12 @@ final class ElastaneMetrics implements MetricsSource {
   void register(
       BooleanSupplier coreInService,
       Supplier<NodeSizes> sizes,
+      Supplier<MeasuredUse> use,
       BooleanSupplier noNodeMayBeRaised,
       Parts elastanesParts) {
     inService = coreInService;
     nodeSizes = sizes;
+    measuredUse = use;
     raisingForbidden = noNodeMayBeRaised;
     parts = elastanesParts;
     MetricsSystem system = DefaultMetricsSystem.instance();
@@ -152,6 +155,7 @@ final class ElastaneMetrics implements MetricsSource {
   @Override
   public void getMetrics(MetricsCollector collector, boolean all) {
     NodeSizes sizes = nodeSizes.get();
+    MeasuredUse used = measuredUse.get();
     List<String> outOfService = parts == null ? Collections.emptyList() : parts.outOfService();
     collector
         .addRecord(info(NAME, ABOUT))
@@ -179,6 +183,13 @@ final class ElastaneMetrics implements MetricsSource {
         .addGauge(
             info("booked_vcores", "virtual cores of all containers, as requested"),
             sizes.booked().getVirtualCores())
+        .addGauge(
+            info("used_memory_mb", "memory that containers use, as agents measure it"),
+            used.memoryMb())
+        .addGauge(
+            info("used_cpu_cores", "CPU cores that containers use, as agents measure it"),
+            used.cpuCores())
+        .addGauge(info("nodes_measured", "nodes whose agent has reported"), used.nodes())
         .addGauge(
             info("raising_forbidden", "1 while a setting or a queue forbids raised nodes"),
             raisingForbidden())

@@ -69,7 +69,7 @@ public class ElastaneScheduler extends CapacityScheduler {
   public void serviceStart() throws Exception {
     super.serviceStart();
     if (link != null) {
-      link.activeServices().start(getConfig());
+      link.activeServices().start(getConfig(), rmContext.getResourceManager());
     }
   }
 
@@ -123,6 +123,7 @@ public class ElastaneScheduler extends CapacityScheduler {
     return new BookableCapacity.Resizer() {
       @Override
       public void resize(RMNode node, Resource size) {
+        link.labelEvents().expect(node.getNodeID());
         updateNodeResource(node, ResourceOption.newInstance(size, NO_OVERCOMMIT_TIME_OUT));
       }
 

@@ -1,5 +1,6 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
@@ -54,9 +55,10 @@ final class LazyPreemption {
     if (marked.isEmpty()) {
       return;
     }
-    for (RMContainer container : marked) {
+    for (Iterator<RMContainer> left = marked.iterator(); left.hasNext(); ) {
+      RMContainer container = left.next();
       if (CoreContainers.hasEnded(container)) {
-        marked.remove(container);
+        left.remove();
         guard.run("container completed", () -> containers.finished(container));
       }
     }

@@ -11,15 +11,33 @@ final class NodeSizes {
   private final Resource physical = Resource.newInstance(0, 0);
   private final Resource bookable = Resource.newInstance(0, 0);
   private final Resource booked = Resource.newInstance(0, 0);
+  private int nodes;
   private int raised;
 
-  void add(Resource registered, FiCaSchedulerNode node) {
-    Resources.addTo(physical, registered);
+  static NodeSizes of(Iterable<FiCaSchedulerNode> nodes) {
+    NodeSizes sizes = new NodeSizes();
+    nodes.forEach(sizes::add);
+    return sizes;
+  }
+
+  void add(FiCaSchedulerNode node) {
+    nodes++;
+    Resources.addTo(physical, physical(node));
     Resources.addTo(bookable, node.getTotalResource());
     Resources.addTo(booked, node.getAllocatedResource());
-    if (!Resources.fitsIn(node.getTotalResource(), registered)) {
+    if (isRaised(node)) {
       raised++;
     }
+  }
+
+  /** What a node registered, or what an administrator set later. */
+  static Resource physical(FiCaSchedulerNode node) {
+    // Elastane resizes the SchedulerNode only.
+    return node.getRMNode().getTotalCapability();
+  }
+
+  static boolean isRaised(FiCaSchedulerNode node) {
+    return !Resources.fitsIn(node.getTotalResource(), physical(node));
   }
 
   Resource physical() {
@@ -34,7 +52,11 @@ final class NodeSizes {
     return booked;
   }
 
-  /** The number of nodes that are larger than their registered size. */
+  int nodes() {
+    return nodes;
+  }
+
+  /** The number of nodes that are larger than their physical size. */
   int raised() {
     return raised;
   }

@@ -14,6 +14,7 @@ final class Parts {
   final Part reports;
   final Part status;
   final Part memoryPreemption;
+  final Part page;
   private final CoreHandle core;
 
   Parts(CoreHandle core, ElastaneMetrics metrics) {
@@ -21,12 +22,13 @@ final class Parts {
     reports = new Part("reports", metrics, Time::monotonicNow);
     status = new Part("status", metrics, Time::monotonicNow);
     memoryPreemption = new Part("memory preemption", metrics, Time::monotonicNow);
+    page = new Part("page", metrics, Time::monotonicNow);
   }
 
   /** The names of the parts that are out of service now. */
   List<String> outOfService() {
     List<String> names = new ArrayList<>();
-    for (Part part : new Part[] {reports, status, memoryPreemption}) {
+    for (Part part : new Part[] {reports, status, memoryPreemption, page}) {
       if (!part.isInService()) {
         names.add(part.name());
       }

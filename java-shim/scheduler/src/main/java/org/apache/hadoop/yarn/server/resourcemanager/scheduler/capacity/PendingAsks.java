@@ -1,10 +1,14 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import java.util.Arrays;
+import java.util.List;
 import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceInformation;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.api.records.SchedulingRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.AppSchedulingInfo;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.PendingAsk;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
@@ -43,6 +47,22 @@ final class PendingAsks {
     this.virtualCores = virtualCores;
     this.countables = countables;
     this.count = count;
+  }
+
+  /**
+   * Whether an ApplicationMaster's call may change what its application asks for.
+   *
+   * @param schedulingRequests null for none
+   */
+  static boolean mayChange(
+      List<ResourceRequest> asks,
+      List<SchedulingRequest> schedulingRequests,
+      ContainerUpdates updates) {
+    return !asks.isEmpty()
+        || (schedulingRequests != null && !schedulingRequests.isEmpty())
+        || !updates.getIncreaseRequests().isEmpty()
+        || !updates.getDecreaseRequests().isEmpty()
+        || !updates.getPromotionRequests().isEmpty();
   }
 
   /** Reads an attempt's asks, including those for node labels. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.apache.hadoop.yarn.api.records.ContainerId;
@@ -155,7 +156,7 @@ class CoreRecoveryTest {
                   guard.takeOutOfService(
                       "a test", new IllegalStateException("asked for by a test"));
                   while (!guard.inService()) {
-                    Thread.yield();
+                    LockSupport.parkNanos(100_000);
                   }
                 }
               });

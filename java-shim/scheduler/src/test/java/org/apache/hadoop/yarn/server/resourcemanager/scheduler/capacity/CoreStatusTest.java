@@ -13,6 +13,7 @@ import javax.management.ObjectName;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.util.ControlledClock;
+import org.elastane.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,7 +24,7 @@ class CoreStatusTest {
   @TempDir Path directory;
 
   @Test
-  void anApplicationThatWaitsIsThereWithItsReason() throws Exception {
+  void anApplicationThatWaitsIsThereWithItsReasonAndCountedOnJmx() throws Exception {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
       MockAM master = cluster.launch("default", node);
@@ -31,14 +32,28 @@ class CoreStatusTest {
       cluster.foresee(master, 1, 1, 3584);
       cluster.heartbeat(node);
 
-      JsonNode waiting = status().get("waiting").get(0);
+      CoreStatus status = cluster.scheduler().link().status();
+      Await.until("a status with it", () -> status.snapshot().get("waiting").size() == 1);
+      JsonNode waiting = status.snapshot().get("waiting").get(0);
 
-      assertEquals(
-          master.getApplicationAttemptId().getApplicationId().toString(),
-          waiting.get("application").asText());
+      String application = master.getApplicationAttemptId().getApplicationId().toString();
+      assertEquals(application, waiting.get("application").asText());
       assertEquals(2, waiting.get("containers").asInt());
       String reason = waiting.get("reason").asText();
       assertTrue(reason.contains("memory demand exceeds what is available"), reason);
+
+      JsonNode counts = counts();
+      assertEquals(1, counts.get("nodes").asInt());
+      assertEquals(0, counts.get("nodes_raised").asInt());
+      assertEquals(1, counts.get("nodes_measured").asInt());
+      assertEquals(1, counts.get("containers").asInt());
+      assertEquals(1, counts.get("applications").asInt());
+      assertEquals(1, counts.get("waiting_applications").asInt());
+      assertEquals(2, counts.get("waiting_containers").asInt());
+      assertEquals(1, counts.get("reports").asInt());
+      for (JsonNode value : counts) {
+        assertTrue(value.isNumber() || value.isBoolean(), counts.toString());
+      }
     }
     assertFalse(
         ManagementFactory.getPlatformMBeanServer().isRegistered(new ObjectName(BEAN)),
@@ -50,22 +65,24 @@ class CoreStatusTest {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
       CoreLink link = cluster.scheduler().link();
       ControlledClock clock = new ControlledClock();
-      CoreStatus status = new CoreStatus(link.guard(), link.parts().status, link.core(), clock);
+      CoreStatus status =
+          new CoreStatus(
+              cluster.scheduler(), link.guard(), link.parts().status, link.core(), clock);
       link.recovery().setWaitsForTest();
-      String before = status.getStatus();
+      JsonNode before = status.snapshot();
       cluster.register("127.0.0.1:1", 4096, 4);
 
       clock.tickMsec(999);
-      assertSame(before, status.getStatus());
+      assertSame(before, status.snapshot());
       clock.tickMsec(1);
-      assertTrue(status.getStatus().contains("127.0.0.1:1"), "it is there a second later");
+      assertEquals(1, status.snapshot().get("nodes").size(), "it is there a second later");
 
       link.guard().takeOutOfService("a test", new IllegalStateException("asked for by a test"));
       assertEquals("{}", status.getStatus(), "at once");
     }
   }
 
-  private static JsonNode status() throws Exception {
+  private static JsonNode counts() throws Exception {
     Object status =
         ManagementFactory.getPlatformMBeanServer().getAttribute(new ObjectName(BEAN), "Status");
     return new ObjectMapper().readTree((String) status);

@@ -35,6 +35,10 @@ class ElastaneMetricsTest {
               "physical_vcores",
               "bookable_vcores",
               "booked_vcores",
+              "bookings_mended",
+              "used_memory_mb",
+              "used_cpu_cores",
+              "nodes_measured",
               "rounds",
               "placed_by_core",
               "refused_commits",
@@ -91,6 +95,7 @@ class ElastaneMetricsTest {
       assertEquals(1, values.remove("in_service").intValue());
       assertEquals(1, values.remove("nodes_raised").intValue());
       assertEquals(1, values.remove("placed_by_core").intValue());
+      assertEquals(1, values.remove("nodes_measured").intValue());
       assertEquals(4096, values.remove("physical_memory_mb").intValue());
       assertEquals(6144, values.remove("bookable_memory_mb").intValue());
       assertEquals(1024, values.remove("booked_memory_mb").intValue());

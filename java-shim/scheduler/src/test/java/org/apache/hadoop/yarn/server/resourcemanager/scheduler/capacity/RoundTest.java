@@ -114,6 +114,7 @@ class RoundTest {
   @Test
   void anApplicationThatTheCoreDoesNotKnowPassesInTheBaseOrder() throws Exception {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      cluster.bookingsDiffer();
       MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
       RMApp application = cluster.submit("default");
       MockAM master = MockRM.launchAndRegisterAM(application, cluster.resourceManager(), node);

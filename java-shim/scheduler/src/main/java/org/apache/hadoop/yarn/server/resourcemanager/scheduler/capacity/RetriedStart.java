@@ -5,55 +5,60 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.elastane.usage.UsageServer;
 
-/** Opens the port for agents' reports, and tries again on a thread of its own until it is open. */
-final class UsagePort {
+/** Starts a part, and tries again on a thread of its own until the part has started. */
+final class RetriedStart {
   private final Part part;
-  private final UsageServer server;
+  private final String thread;
+  private final Attempt attempt;
   private ScheduledExecutorService retries;
   private boolean stopped;
 
-  UsagePort(Part part, UsageServer server) {
-    this.part = part;
-    this.server = server;
+  /** One attempt to start the part. */
+  interface Attempt {
+    void run() throws IOException;
   }
 
-  UsageServer server() {
-    return server;
+  /**
+   * @param thread the name of the thread that tries again
+   */
+  RetriedStart(Part part, String thread, Attempt attempt) {
+    this.part = part;
+    this.thread = thread;
+    this.attempt = attempt;
   }
 
   void start() {
-    if (!open()) {
+    if (!startNow()) {
       retries =
           Executors.newSingleThreadScheduledExecutor(
               work -> {
-                Thread daemon = new Thread(work, "elastane-usage-port");
+                Thread daemon = new Thread(work, thread);
                 daemon.setDaemon(true);
                 return daemon;
               });
-      openLater();
+      startLater();
     }
   }
 
-  /** Closes the port if it is open. */
-  void stop() {
+  /** Ends the attempts, then runs this, which ends what an attempt started. */
+  void stop(Runnable end) {
     if (retries != null) {
       // Before the lock, which an attempt holds.
       retries.shutdownNow();
     }
     synchronized (this) {
       stopped = true;
-      server.stop();
+      end.run();
     }
   }
 
-  private synchronized boolean open() {
+  private synchronized boolean startNow() {
     if (stopped) {
       return true;
     }
     try {
-      server.start();
+      attempt.run();
       part.succeeded();
       return true;
     } catch (IOException | RuntimeException | LinkageError e) {
@@ -62,15 +67,15 @@ final class UsagePort {
     }
   }
 
-  @SuppressWarnings("FutureReturnValueIgnored") // open() logs its own failures
-  private void openLater() {
+  @SuppressWarnings("FutureReturnValueIgnored") // startNow() logs its own failures
+  private void startLater() {
     try {
       retries.schedule(
           () -> {
-            if (open()) {
+            if (startNow()) {
               retries.shutdown();
             } else {
-              openLater();
+              startLater();
             }
           },
           part.waitMs(),

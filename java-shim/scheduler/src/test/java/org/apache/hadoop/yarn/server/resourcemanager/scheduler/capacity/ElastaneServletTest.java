@@ -1,0 +1,242 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.ha.HAServiceProtocol.RequestSource;
+import org.apache.hadoop.ha.HAServiceProtocol.StateChangeRequestInfo;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.resourcemanager.AdminService;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
+import org.apache.hadoop.yarn.server.resourcemanager.ResourceManagerWebServer;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.elastane.Await;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the ResourceManager's web server answers below /elastane/. */
+class ElastaneServletTest {
+  @TempDir Path directory;
+
+  @Test
+  void anotherUserSeesNoApplication() throws Exception {
+    Configuration conf = withPage();
+    WebClient.checkCallers(conf);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      String waiting = waitingApplication(cluster, node);
+
+      for (String allowed : Arrays.asList("somebody", "an-administrator")) {
+        WebClient client = new WebClient(cluster, allowed);
+        JsonNode status = client.json("/elastane/v1/status");
+        assertEquals(waiting, status.get("waiting").get(0).get("application").asText());
+        assertTrue(client.get("/elastane/").body().contains(waiting), allowed);
+      }
+      WebClient stranger = new WebClient(cluster, "a-stranger");
+      JsonNode status = stranger.json("/elastane/v1/status");
+      assertEquals(0, status.get("waiting").size());
+      assertEquals(1, status.get("waiting_applications").asInt());
+      assertEquals(2, status.get("waiting_containers").asInt());
+      String suffix = waiting.substring("application".length());
+      for (String path : Arrays.asList("", "v1/status", "v1/sizes", "v1/nodes")) {
+        String body = stranger.get("/elastane/" + path).body();
+        assertFalse(body.contains(suffix), body);
+      }
+      assertEquals(401, new WebClient(cluster, null).get("/elastane/v1/status").statusCode());
+    }
+  }
+
+  @Test
+  void aReasonNamesNoApplicationThatTheCallerMayNotSee() throws Exception {
+    Configuration conf = withPage();
+    WebClient.checkCallers(conf);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      String waiting = waitingApplication(cluster, node);
+      String gone = waiting.replaceFirst("\\d+$", "9999");
+      ObjectNode status = (ObjectNode) cluster.coreStatus();
+      ((ObjectNode) status.get("waiting").get(0))
+          .put("reason", "room is held for " + gone + ", not for " + waiting);
+
+      JsonNode shown =
+          new VisibleStatus(cluster.resourceManager().getRMContext(), application -> true)
+              .of(status, true);
+
+      assertEquals(
+          "room is held for another application, not for " + waiting,
+          shown.get("waiting").get(0).get("reason").asText());
+    }
+  }
+
+  @Test
+  void whatIsNotAskedForByGetOrIsNotThereIsRefusedInOneLine() throws Exception {
+    try (TestCluster cluster = TestCluster.start(withPage())) {
+      WebClient anybody = new WebClient(cluster, null);
+      for (String method : Arrays.asList("POST", "PUT", "DELETE", "HEAD", "OPTIONS")) {
+        HttpResponse<String> refused = anybody.send(method, "/elastane/v1/status");
+        assertEquals(405, refused.statusCode(), method);
+        assertEquals("GET", refused.headers().firstValue("Allow").get());
+      }
+      HttpResponse<String> missing = anybody.get("/elastane/v1/no%3Cb%3Esuch%22");
+      assertEquals(404, missing.statusCode());
+      assertTrue(missing.headers().firstValue("Content-Type").get().contains("json"));
+      assertEquals(
+          "there is no /elastane/v1/no<b>such\"; see /elastane/",
+          new ObjectMapper().readTree(missing.body()).get("error").asText());
+      assertEquals(200, anybody.get("/elastane").statusCode());
+      assertEquals(200, anybody.get("/cluster/scheduler").statusCode());
+    }
+  }
+
+  @Test
+  void namesAreEscapedOnThePage() throws Exception {
+    Configuration conf = withPage();
+    TestCluster.queues(conf, "<b>");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      MockRMAppSubmissionData application =
+          MockRMAppSubmissionData.Builder.createWithMemory(1024, cluster.resourceManager())
+              .withAppName("<script>alert('an application')</script>")
+              .withUser("somebody")
+              .withQueue("<b>")
+              .withUnmanagedAM(false)
+              .build();
+      waiting(cluster, node, MockRMAppSubmitter.submit(cluster.resourceManager(), application));
+
+      HttpResponse<String> answer = new WebClient(cluster, null).get("/elastane/");
+
+      String page = answer.body();
+      assertTrue(page.contains("root.&lt;b&gt;"), page);
+      assertTrue(page.contains("&lt;script&gt;alert("), page);
+      assertFalse(page.contains("<b>\"") || page.contains("root.<b>"), page);
+      assertFalse(page.contains("<script"), page);
+      String policy = answer.headers().firstValue("Content-Security-Policy").get();
+      assertTrue(policy.contains("default-src 'none'"), policy);
+    }
+  }
+
+  @Test
+  void theCoreIsSaidToBeOutOfServiceAndTheSizesStay() throws Exception {
+    try (TestCluster cluster = TestCluster.start(withPage())) {
+      cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      cluster.scheduler().link().recovery().setWaitsForTest();
+      WebClient anybody = new WebClient(cluster, null);
+      assertFalse(anybody.get("/elastane/").body().contains("out of service"));
+
+      cluster.scheduler().link().guard().takeOutOfService("a test", new Exception("by a test"));
+
+      String page = anybody.get("/elastane/").body();
+      assertTrue(page.contains("out of service"), page);
+      assertTrue(page.contains("the core gives no status now"), page);
+      assertFalse(anybody.json("/elastane/v1/status").get("in_service").asBoolean());
+      JsonNode all = anybody.json("/elastane/v1/sizes").get("cluster");
+      assertEquals(4096, all.get("physical_memory_mb").asInt());
+    }
+  }
+
+  @Test
+  void thePageIsRegisteredOnceAndShowsEachNextScheduler() throws Exception {
+    Configuration conf = withPage();
+    conf.setBoolean(YarnConfiguration.RM_HA_ENABLED, true);
+    conf.setBoolean(YarnConfiguration.AUTO_FAILOVER_ENABLED, false);
+    conf.set(YarnConfiguration.RM_HA_IDS, "rm1,rm2");
+    conf.set(YarnConfiguration.RM_HA_ID, "rm1");
+    conf.set(YarnConfiguration.RM_HOSTNAME + ".rm1", "127.0.0.1");
+    conf.set(YarnConfiguration.RM_HOSTNAME + ".rm2", "127.0.0.2");
+    conf.set(YarnConfiguration.RM_WEBAPP_ADDRESS + ".rm1", "127.0.0.1:0");
+    StateChangeRequestInfo request = new StateChangeRequestInfo(RequestSource.REQUEST_BY_USER);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      AdminService administration = cluster.resourceManager().getRMContext().getRMAdminService();
+      administration.transitionToActive(request);
+      WebClient anybody = new WebClient(cluster, null);
+      cluster.register("127.0.0.1:1", 4096, 4);
+      assertEquals(1, anybody.json("/elastane/v1/nodes").get("nodes").size());
+      ElastaneScheduler first = cluster.scheduler();
+
+      administration.transitionToStandby(request);
+      assertNotSame(200, anybody.get("/elastane/v1/nodes").statusCode(), "redirected");
+      administration.transitionToActive(request);
+
+      assertNotSame(first, cluster.scheduler());
+      assertEquals(0, anybody.json("/elastane/v1/nodes").get("nodes").size());
+      assertEquals(1, servlets(cluster.resourceManager()));
+      assertEquals(Collections.emptyList(), cluster.scheduler().link().parts().outOfService());
+    }
+  }
+
+  @Test
+  void aPageThatCannotBeRegisteredCostsOnlyThePageAndIsTriedAgain() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      CoreLink link = cluster.scheduler().link();
+      List<String> attempts = Collections.synchronizedList(new ArrayList<>());
+      RetriedStart page =
+          new RetriedStart(
+              link.parts().page,
+              "elastane-page",
+              () -> {
+                attempts.add("one");
+                if (attempts.size() == 1) {
+                  throw new IllegalStateException("a test's web server");
+                }
+              });
+      page.start();
+      assertEquals(Collections.singletonList("page"), link.parts().outOfService());
+      assertEquals(1, link.metrics().partFailureCount());
+      assertTrue(link.guard().inService());
+
+      BooleanSupplier again = () -> link.parts().outOfService().isEmpty();
+      Await.until("the page is there", again);
+      page.stop(() -> {});
+      assertEquals(2, attempts.size());
+    }
+  }
+
+  private Configuration withPage() {
+    Configuration conf = TestCluster.enforcing(directory);
+    WebClient.enable(conf);
+    return conf;
+  }
+
+  /** The id of an application that waits for two containers. */
+  private static String waitingApplication(TestCluster cluster, MockNM node) throws Exception {
+    return waiting(cluster, node, cluster.submit("default"));
+  }
+
+  private static String waiting(TestCluster cluster, MockNM node, RMApp application)
+      throws Exception {
+    MockAM master = MockRM.launchAndRegisterAM(application, cluster.resourceManager(), node);
+    cluster.ask(master, 1024, 2);
+    cluster.foresee(master, 1, 1, 3584);
+    cluster.heartbeat(node);
+    CoreStatus status = cluster.scheduler().link().status();
+    Await.until("a status with it", () -> status.snapshot().get("waiting").size() == 1);
+    return application.getApplicationId().toString();
+  }
+
+  private static long servlets(MockRM resourceManager) {
+    return Arrays.stream(
+            ResourceManagerWebServer.of(resourceManager)
+                .getWebAppContext()
+                .getServletHandler()
+                .getServlets())
+        .filter(servlet -> servlet.getName().equals("elastane"))
+        .count();
+  }
+}
