@@ -7,6 +7,7 @@ use crate::policy::MinFrag;
 
 mod bookable;
 mod by_memory;
+mod churn;
 mod foreseeing;
 mod grid;
 mod guarantee;

@@ -132,6 +132,12 @@ impl Shares {
         });
     }
 
+    /// The number of queues that are configured or hold containers.
+    #[cfg(test)]
+    pub(crate) fn queue_count(&self) -> usize {
+        self.queues.len()
+    }
+
     /// A container starts.
     pub(crate) fn started(&mut self, by: &TakenBy) {
         for queue in with_ancestors(&by.queue) {

@@ -1,6 +1,7 @@
 //! The waiting applications, and the columns precomputed for them.
 
 mod demand_sums;
+mod queue_numbers;
 mod screen;
 mod table;
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::queue_numbers::QueueNumbers;
 use super::screen::Screen;
 use super::{Line, Note, Row};
 use crate::cluster::state::{
@@ -22,7 +23,7 @@ pub(crate) struct WaitingTable {
     predicted: Vec<Option<Predicted>>,
     countables: Vec<Countables>,
     notes: Vec<Note>,
-    queue_numbers: HashMap<String, u32>,
+    queues: QueueNumbers,
     masters: usize,
     screens: Vec<Screen>,
     uses: u64,
@@ -70,8 +71,9 @@ impl WaitingTable {
         self.notes.get(*row).copied()
     }
 
+    /// The number of every queue is below this one.
     pub(crate) fn queue_count(&self) -> usize {
-        self.queue_numbers.len()
+        self.queues.end()
     }
 
     /// Equal versions mean that no ask and no prediction changed in between.
@@ -99,7 +101,7 @@ impl WaitingTable {
     }
 
     fn add(&mut self, id: ApplicationId, application: &Application, ask: Ask) {
-        let queue = self.queue_number(&application.queue);
+        let queue = self.queues.enter(&application.queue);
         let predicted = application.demands.of(ask.kind);
         self.rows.insert(id, self.lines.len());
         self.lines.push(Line {
@@ -170,6 +172,7 @@ impl WaitingTable {
         self.predicted.swap_remove(row);
         self.countables.swap_remove(row);
         self.masters -= usize::from(line.kind.is_application_master());
+        self.queues.leave(line.queue);
         for screen in &mut self.screens {
             screen.swap_remove(row);
         }
@@ -192,9 +195,9 @@ impl WaitingTable {
         let Some(row) = self.rows.get(&id).copied() else {
             return;
         };
-        let queue = self.queue_number(queue);
         if let Some(line) = self.lines.get_mut(row) {
-            line.queue = queue;
+            let former = std::mem::replace(&mut line.queue, self.queues.enter(queue));
+            self.queues.leave(former);
         }
     }
 
@@ -264,14 +267,5 @@ impl WaitingTable {
             screen,
             notes: &mut self.notes,
         }
-    }
-
-    fn queue_number(&mut self, queue: &str) -> u32 {
-        if let Some(number) = self.queue_numbers.get(queue) {
-            return *number;
-        }
-        let number = u32::try_from(self.queue_count()).unwrap_or(u32::MAX);
-        self.queue_numbers.insert(queue.to_owned(), number);
-        number
     }
 }

@@ -4,7 +4,6 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
@@ -49,8 +48,8 @@ final class BookableCapacity {
   private final NumberBuffer changes = new NumberBuffer(3 * CHANGES_AT_ONCE);
   private final AtomicBoolean following = new AtomicBoolean();
   private final AtomicLong nextCheckMs = new AtomicLong(Time.monotonicNow());
-  private final Set<NodeId> timeOutsLogged = ConcurrentHashMap.newKeySet();
-  private final Set<NodeId> failuresLogged = ConcurrentHashMap.newKeySet();
+  private final SaidOnce timeOutsLogged = new SaidOnce();
+  private final SaidOnce failuresLogged = new SaidOnce();
   private final Set<NodeRecord> toLower = new HashSet<>();
   private final Set<NodeRecord> toFollow = new HashSet<>();
   private boolean ended;
@@ -263,7 +262,7 @@ final class BookableCapacity {
   private NodeResizeException cannotBeResized(NodeRecord record, RuntimeException cause) {
     NodeId node = record.rmNode.getNodeID();
     String message = node + " cannot be resized to " + record.bookable();
-    if (failuresLogged.add(node)) {
+    if (failuresLogged.isFirst(node)) {
       LOG.error("{} (further failures are only counted)", message, cause);
     }
     return new NodeResizeException(message, cause);
@@ -302,7 +301,7 @@ final class BookableCapacity {
 
   private boolean hasTimeOut(FiCaSchedulerNode node) {
     boolean hasTimeOut = node.isOvercommitTimeOutSet();
-    if (hasTimeOut && timeOutsLogged.add(node.getNodeID())) {
+    if (hasTimeOut && timeOutsLogged.isFirst(node.getNodeID())) {
       LOG.warn(
           "{} has an overcommit time-out: its bookable capacity stays at the registered size until"
               + " the node registers again",

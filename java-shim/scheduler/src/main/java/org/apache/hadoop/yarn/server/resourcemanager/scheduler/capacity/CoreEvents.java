@@ -105,8 +105,19 @@ final class CoreEvents {
         guard.run("application removed", () -> applications.removed(ended, rmApp(ended)));
         break;
       default:
+        // Hadoop 3.3 has no such event.
+        if (event.getType().name().equals("AUTO_QUEUE_DELETION")) {
+          guard.run("queue removed", this::queueRemoved);
+        }
         break;
     }
+  }
+
+  private void queueRemoved() {
+    if (policies != null) {
+      policies.retain(scheduler.getCapacitySchedulerQueueManager().getQueues().values());
+    }
+    queues.tell();
   }
 
   /** The path of the queue that an application is in, or null. */

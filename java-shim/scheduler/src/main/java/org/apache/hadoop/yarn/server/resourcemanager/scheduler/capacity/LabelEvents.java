@@ -64,7 +64,11 @@ final class LabelEvents {
     }
     NodeId node = nodes.iterator().next();
     FiCaSchedulerNode schedulerNode = schedulerNodes.apply(node);
-    if (schedulerNode == null || !schedulerNode.getLabels().equals(labels.apply(node))) {
+    if (schedulerNode == null) {
+      expected.remove(node);
+      return false;
+    }
+    if (!schedulerNode.getLabels().equals(labels.apply(node))) {
       return false;
     }
     Integer before = expected.get(node);

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FairOrderingPolicy;
@@ -35,7 +36,7 @@ final class LeafQueuePolicies {
   private final MethodHandle setPolicy;
   private final Set<String> ours = ConcurrentHashMap.newKeySet();
   private final ConcurrentMap<String, String> foreign = new ConcurrentSkipListMap<>();
-  private final Set<String> foreignLogged = ConcurrentHashMap.newKeySet();
+  private final SaidOnce foreignLogged = new SaidOnce();
 
   /**
    * @param orders makes the order of a queue
@@ -85,7 +86,7 @@ final class LeafQueuePolicies {
       ours.add(queue.getQueuePath());
     } else {
       foreign.put(queue.getQueuePath(), policy.getClass().getName());
-      if (foreignLogged.add(queue.getQueuePath() + ' ' + policy.getClass().getName())) {
+      if (foreignLogged.isFirst(queue.getQueuePath() + ' ' + policy.getClass().getName())) {
         LOG.warn(
             "queue {}: ordering policy {} is not Elastane's; its applications are placed by"
                 + " CapacityScheduler, and no node is raised above its registered size",
@@ -93,6 +94,13 @@ final class LeafQueuePolicies {
             policy.getClass().getName());
       }
     }
+  }
+
+  /** Forgets every queue but these. */
+  void retain(Collection<CSQueue> queues) {
+    Set<String> paths = queues.stream().map(CSQueue::getQueuePath).collect(Collectors.toSet());
+    ours.retainAll(paths);
+    foreign.keySet().retainAll(paths);
   }
 
   /** Each attempt that a queue with one of Elastane's ordering policies may schedule. */

@@ -1,8 +1,6 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -28,7 +26,7 @@ final class PreemptionHold {
   private final Supplier<List<FiCaSchedulerNode>> schedulerNodes;
   private final CoreNodes nodes;
   private final ElastaneMetrics metrics;
-  private final Set<String> queuesLogged = ConcurrentHashMap.newKeySet();
+  private final SaidOnce queuesLogged = new SaidOnce();
 
   PreemptionHold(
       CoreGuard guard,
@@ -67,7 +65,7 @@ final class PreemptionHold {
             : mayPreemptWithoutCore(label, share, used.getMemorySize());
     if (!mayPreempt) {
       metrics.preemptionHeldBack();
-      if (queuesLogged.add(queue.getQueuePath())) {
+      if (queuesLogged.isFirst(queue.getQueuePath())) {
         LOG.info(
             "Preemption in {} is held back: the queue uses no more than its share of the capacity"
                 + " that was bookable before nodes returned to their registered size",
