@@ -326,8 +326,7 @@ impl Cluster {
 
     /// Raises every node to the ceiling at once, for a simulator that books by the fit alone.
     pub fn raise_to_ceiling(&mut self, now_ms: i64) {
-        let ratio = BookableRatio::both(self.settings.max_ratio);
-        self.state.nodes.iter_mut().for_each(|(_, entry)| entry.set_bookable(ratio, now_ms));
+        self.bookable.raise_to_ceiling(&self.settings, &mut self.state, now_ms);
     }
 
     /// Whether CapacityScheduler may preempt a container.

@@ -115,7 +115,25 @@ impl Bookable {
                 entry.set_bookable(ratio, now_ms);
             }
         }
+        self.read_raised(state);
         changes
+    }
+
+    /// Raises every node to the ceiling at once.
+    pub(crate) fn raise_to_ceiling(
+        &mut self,
+        settings: &ClusterSettings,
+        state: &mut State,
+        now_ms: i64,
+    ) {
+        let ratio = BookableRatio::both(settings.max_ratio);
+        state.nodes.iter_mut().for_each(|(_, entry)| entry.set_bookable(ratio, now_ms));
+        self.read_raised(state);
+    }
+
+    fn read_raised(&mut self, state: &State) {
+        let raised = state.nodes.entries().filter(|entry| entry.bookable.is_raised());
+        self.shares.set_raised(raised.map(|entry| Arc::clone(&entry.label)).collect());
     }
 
     /// Time in which the process stood still does not make reports old: they could not arrive.

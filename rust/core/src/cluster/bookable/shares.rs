@@ -71,6 +71,8 @@ pub(crate) struct Shares {
     physical: BTreeMap<Arc<str>, Booked>,
     /// The labels where a leaf queue holds more than its guarantee.
     over_guarantee: BTreeSet<Arc<str>>,
+    /// The labels with a raised node.
+    raised: BTreeSet<Arc<str>>,
     ceilings: BTreeMap<String, f64>,
 }
 
@@ -191,6 +193,12 @@ impl Shares {
         self.physical.insert(label.into(), physical);
     }
 
+    /// The labels with a raised node. Elsewhere CapacityScheduler's own maxima hold, which are by request and
+    /// know when a label may be borrowed.
+    pub(crate) fn set_raised(&mut self, labels: BTreeSet<Arc<str>>) {
+        self.raised = labels;
+    }
+
     /// Advances the queues' histories to `now_ms`.
     pub(crate) fn advance(&mut self, now_ms: i64) {
         self.over_guarantee.clear();
@@ -263,13 +271,16 @@ impl Shares {
 
     /// The first queue, from this one upwards, that is at its maximum for a container. A queue below its
     /// maximum by request is not, as in CapacityScheduler; above it the queue's demand counts, and its
-    /// ceiling by request.
+    /// ceiling by request. None where no node is raised.
     pub(crate) fn at_maximum<'a>(
         &self,
         queue: &'a str,
         label: &str,
         container: Taken,
     ) -> Option<&'a str> {
+        if !self.raised.contains(label) {
+            return None;
+        }
         let physical = self.physical.get(label).copied().unwrap_or_default();
         with_ancestors(queue).find(|queue| {
             let Some(part) = self.known(queue, label) else {

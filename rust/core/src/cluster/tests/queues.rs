@@ -98,12 +98,23 @@ fn a_queue_takes_at_most_its_maximum_by_demand() {
 fn a_queue_gets_what_capacity_scheduler_gives_by_request() {
     let (mut cluster, node) = two_queues(0.5);
     let app = waiting_in(&mut cluster, "root.a", Demands::default(), 3);
-    cluster.bookable_changes(usize::MAX, 0);
+    cluster.raise_to_ceiling(0);
     for container in ["1", "2"] {
         assert!(matches!(place(&mut cluster, container, app, node, 0), Commit::Placed(_)));
     }
     let refused = place(&mut cluster, "3", app, node, 0);
     assert!(matches!(refused, Commit::Refused(Refusal::QueueAtMaximum(_))), "{refused:?}");
+}
+
+#[test]
+fn where_no_node_is_raised_capacity_schedulers_own_maxima_hold() {
+    let (mut cluster, node) = two_queues(0.5);
+    let app = waiting_in(&mut cluster, "root.a", Demands::default(), 4);
+    cluster.bookable_changes(usize::MAX, 0);
+    for container in ["1", "2"] {
+        let placed = place(&mut cluster, container, app, node, 0);
+        assert!(matches!(placed, Commit::Placed(_)), "a label may be borrowed: {placed:?}");
+    }
 }
 
 #[test]
@@ -114,7 +125,7 @@ fn a_queue_above_is_a_limit_too() {
         share("root.a.x", 0.25, 1.0),
         share("root.a.y", 0.25, 1.0),
     ]);
-    cluster.bookable_changes(usize::MAX, 0);
+    cluster.raise_to_ceiling(0);
     let x = waiting_in(&mut cluster, "root.a.x", Demands::default(), 2);
     let y = waiting_in(&mut cluster, "root.a.y", Demands::default(), 2);
     assert!(matches!(place(&mut cluster, "1", x, node, 0), Commit::Placed(_)));
@@ -166,7 +177,7 @@ fn a_queue_owes_itself_nothing() {
 fn a_moved_application_takes_its_containers_along() {
     let (mut cluster, node) = two_queues(0.5);
     let app = waiting_in(&mut cluster, "root.a", Demands::default(), 5);
-    cluster.bookable_changes(usize::MAX, 0);
+    cluster.raise_to_ceiling(0);
     place(&mut cluster, "1", app, node, 0);
     let other = waiting_in(&mut cluster, "root.a", Demands::default(), 1);
     assert!(matches!(place(&mut cluster, "2", other, node, 0), Commit::Refused(_)));
@@ -189,7 +200,7 @@ fn a_container_counts_at_most_as_its_request() {
 fn a_node_counts_towards_the_shares_from_its_registration_to_its_end() {
     let (mut cluster, node) = two_queues(0.5);
     let app = waiting_in(&mut cluster, "root.a", Demands::default(), 4);
-    follow(&mut cluster, node, 0, 0);
+    cluster.raise_to_ceiling(0);
     assert!(matches!(place(&mut cluster, "1", app, node, 0), Commit::Placed(_)));
     assert_eq!(cluster.round(node, request(4, 7), 0), Some(vec![]), "half of 8 GB are taken");
 

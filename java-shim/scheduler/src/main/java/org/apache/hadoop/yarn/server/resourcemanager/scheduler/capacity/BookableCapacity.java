@@ -38,7 +38,7 @@ final class BookableCapacity {
   private static final int CHANGES_AT_ONCE = 4096;
 
   /** The scheduler's lock is released after this many nodes. */
-  private static final int NODES_IN_BATCH = 256;
+  private static final int NODES_IN_BATCH = 24;
 
   private final CoreHandle core;
   private final CoreNodes nodes;
