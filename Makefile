@@ -41,7 +41,7 @@ export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record test test-rust test-java test-cluster \
 	test-cluster-half test-cluster-rest test-v2 test-hadoop fuzz soak lint bench-core bench-heartbeat \
-	bench-raise bench-agent bench-learning bench-reprovisioning test-reprovisioning dist clean
+	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning test-reprovisioning dist clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-20s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -127,6 +127,9 @@ bench-heartbeat: build-rust ## times an idle heartbeat against CapacityScheduler
 
 bench-raise: build-rust ## times the scheduler's lock while 5,000 nodes are raised and lowered; not part of `make test`
 	$(MAVEN) test-compile exec:exec@bench-raise -pl java-shim/scheduler
+
+bench-contention: ## times rounds on four threads while the status is read; not part of `make test`
+	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example contention
 
 bench-agent: ## measures the agent beside 50 containers; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
