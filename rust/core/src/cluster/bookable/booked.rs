@@ -73,13 +73,6 @@ impl Booked {
         }
     }
 
-    /// Whether something of every resource is left of `limit`; what is not counted has a limit of 0.
-    pub(crate) fn is_below(self, limit: Self) -> bool {
-        let is_below = |amount: i64, limit: i64| amount < limit || limit == 0;
-        is_below(self.memory_bytes, limit.memory_bytes)
-            && is_below(self.millivcores, limit.millivcores)
-    }
-
     pub(crate) fn fits_into(self, room: Self) -> bool {
         self.memory_bytes <= room.memory_bytes && self.millivcores <= room.millivcores
     }

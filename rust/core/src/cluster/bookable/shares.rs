@@ -269,9 +269,9 @@ impl Shares {
         self.ceilings.get(queue).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// The first queue, from this one upwards, that is at its maximum for a container. A queue below its
-    /// maximum by request is not, as in CapacityScheduler; above it the queue's demand counts, and its
-    /// ceiling by request. None where no node is raised.
+    /// The first queue, from this one upwards, that is at its maximum for a container. A queue that stays
+    /// within its maximum by request is not, as in CapacityScheduler; above it the queue's demand counts, and
+    /// its ceiling by request. None where no node is raised.
     pub(crate) fn at_maximum<'a>(
         &self,
         queue: &'a str,
@@ -287,10 +287,10 @@ impl Shares {
                 return false;
             };
             let at_most = part.at_most(physical);
-            if part.taken.requested.is_below(at_most) {
+            let with_it = part.taken.plus(container);
+            if with_it.requested.fits_into(at_most) {
                 return false;
             }
-            let with_it = part.taken.plus(container);
             let ceiling = self.ceiling(queue);
             !with_it.demanded.fits_into(at_most)
                 || !with_it.requested.fits_into(at_most.scaled(Ratios::both(ceiling)))
