@@ -1,13 +1,10 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import java.util.List;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
-import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.api.records.SchedulingRequest;
-import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
@@ -53,29 +50,6 @@ final class CoreAllocations {
     if (headroom != null && scheduler.link().largestRegistered() != null) {
       guard.run("headroom", () -> headroom.limit(attemptId.getApplicationId(), allocation));
     }
-    forEach(allocation.getIncreasedContainers(), containers::resized);
-    forEach(allocation.getDecreasedContainers(), containers::resized);
-    forEach(allocation.getPromotedContainers(), containers::resized);
-    forEach(allocation.getDemotedContainers(), (running, now) -> containers.finished(running));
-  }
-
-  private void forEach(List<Container> updated, BiConsumer<RMContainer, Container> tell) {
-    if (isEmpty(updated)) {
-      return;
-    }
-    guard.run(
-        "container updated",
-        () -> {
-          for (Container now : updated) {
-            RMContainer running = scheduler.getRMContainer(now.getId());
-            if (running != null) {
-              tell.accept(running, now);
-            }
-          }
-        });
-  }
-
-  private static boolean isEmpty(List<?> list) {
-    return list == null || list.isEmpty();
+    guard.run("container updated", () -> containers.updated(allocation, scheduler::getRMContainer));
   }
 }

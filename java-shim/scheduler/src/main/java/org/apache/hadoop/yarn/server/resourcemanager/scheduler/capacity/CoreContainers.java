@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
@@ -12,6 +13,7 @@ import org.apache.hadoop.yarn.api.records.ExecutionType;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerState;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ContainerAllocationProposal;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.SchedulerContainer;
@@ -216,17 +218,40 @@ final class CoreContainers {
     }
   }
 
-  /** A running container was resized; the core books it again under the same id. */
-  void resized(RMContainer running, Container now) {
-    NodeRecord node = nodes.find(now.getNodeId());
-    if (node != null) {
-      core.finished(now.getId());
-      runs(running, node, now.getResource());
-    }
-  }
-
+  /**
+   * Whether a container ended. A SchedulerNode keeps a released one until the NodeManager reports
+   * its end, of which nobody is told any more.
+   */
   static boolean hasEnded(RMContainer container) {
     return ENDED.contains(container.getState());
+  }
+
+  /** Running containers were resized, promoted or demoted; the ApplicationMaster is told now. */
+  void updated(Allocation told, Function<ContainerId, RMContainer> running) {
+    updated(told.getIncreasedContainers(), running);
+    updated(told.getDecreasedContainers(), running);
+    updated(told.getPromotedContainers(), running);
+    updated(told.getDemotedContainers(), running);
+  }
+
+  /**
+   * The core books each again under the same id, unless it is opportunistic: CapacityScheduler
+   * books nothing for such a container, and neither does the core.
+   */
+  private void updated(List<Container> updated, Function<ContainerId, RMContainer> running) {
+    if (updated == null) {
+      return;
+    }
+    for (Container now : updated) {
+      RMContainer container = running.apply(now.getId());
+      NodeRecord node = nodes.find(now.getNodeId());
+      if (container != null && node != null) {
+        core.finished(now.getId());
+        if (now.getExecutionType() == ExecutionType.GUARANTEED) {
+          runs(container, node, now.getResource());
+        }
+      }
+    }
   }
 
   void finished(RMContainer container) {

@@ -17,6 +17,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeAddedSc
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeLabelsUpdateSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeRemovedSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeResourceUpdateSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.ReleaseContainerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
 
 /** Tells the core of the scheduler's events: nodes and applications come, change and go. */
@@ -95,6 +96,11 @@ final class CoreEvents {
         Set<NodeId> labelled =
             ((NodeLabelsUpdateSchedulerEvent) event).getUpdatedNodeToLabels().keySet();
         guard.run("node labels", () -> labelled.forEach(this::nodeLabelled));
+        break;
+      case RELEASE_CONTAINER:
+        // A promotion's temporary container ends as an opportunistic one, without the usual hook.
+        RMContainer released = ((ReleaseContainerEvent) event).getContainer();
+        guard.run("container completed", () -> containers.finished(released));
         break;
       case APP_ADDED:
         ApplicationId added = ((AppAddedSchedulerEvent) event).getApplicationId();

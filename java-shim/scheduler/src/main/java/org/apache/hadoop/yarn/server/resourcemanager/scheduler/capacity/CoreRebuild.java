@@ -118,7 +118,9 @@ final class CoreRebuild {
   private void forgetEnded(Set<ContainerId> told) {
     for (FiCaSchedulerNode node : scheduler.getAllNodes()) {
       for (RMContainer running : node.getCopiedListOfRunningContainers()) {
-        told.remove(running.getContainerId());
+        if (!CoreContainers.hasEnded(running)) {
+          told.remove(running.getContainerId());
+        }
       }
     }
     for (ContainerId ended : told) {

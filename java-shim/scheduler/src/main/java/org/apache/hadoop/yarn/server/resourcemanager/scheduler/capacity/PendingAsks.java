@@ -62,7 +62,8 @@ final class PendingAsks {
         || (schedulingRequests != null && !schedulingRequests.isEmpty())
         || !updates.getIncreaseRequests().isEmpty()
         || !updates.getDecreaseRequests().isEmpty()
-        || !updates.getPromotionRequests().isEmpty();
+        || !updates.getPromotionRequests().isEmpty()
+        || !updates.getDemotionRequests().isEmpty();
   }
 
   /** Reads an attempt's asks, including those for node labels. */

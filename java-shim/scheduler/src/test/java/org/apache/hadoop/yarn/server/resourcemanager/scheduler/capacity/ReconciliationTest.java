@@ -5,10 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.Collections;
-import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
-import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerState;
 import org.apache.hadoop.yarn.api.records.ContainerUpdateType;
@@ -16,8 +14,6 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.UpdateContainerRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Allocation;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
 import org.elastane.natives.Natives;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,66 +102,6 @@ class ReconciliationTest {
       cluster.heartbeatUntil(
           "CapacityScheduler has shrunk it", () -> cluster.allocatedMib(node) == 2048, node);
       assertEquals(2048, bookedByCoreMib(cluster));
-    }
-  }
-
-  /** CapacityScheduler's answers are made by hand: MockRM promotes and demotes nothing. */
-  @Test
-  void aContainerIsBookedWhileItIsGuaranteed() throws Exception {
-    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
-      MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
-      MockAM master = withContainer(cluster, node, 2048);
-      List<Container> updated =
-          Collections.singletonList(
-              cluster
-                  .capacityScheduler()
-                  .getRMContainer(containerOf(cluster, master))
-                  .getContainer());
-      List<Container> none = Collections.emptyList();
-
-      allocated(cluster, master, new Updates(none, updated));
-      assertEquals(1024, bookedByCoreMib(cluster), "demoted: it only queues");
-      allocated(cluster, master, new Updates(updated, none));
-      assertEquals(3072, bookedByCoreMib(cluster), "promoted");
-    }
-  }
-
-  private static void allocated(TestCluster cluster, MockAM master, Allocation allocation) {
-    cluster
-        .scheduler()
-        .link()
-        .allocations()
-        .allocated(
-            master.getApplicationAttemptId(),
-            Collections.emptyList(),
-            Collections.emptyList(),
-            new ContainerUpdates(),
-            allocation);
-  }
-
-  private static final class Updates extends Allocation {
-    private final List<Container> promoted;
-    private final List<Container> demoted;
-
-    private Updates(List<Container> promoted, List<Container> demoted) {
-      super(
-          Collections.emptyList(),
-          Resource.newInstance(0, 0),
-          Collections.emptySet(),
-          Collections.emptySet(),
-          Collections.emptyList());
-      this.promoted = promoted;
-      this.demoted = demoted;
-    }
-
-    @Override
-    public List<Container> getPromotedContainers() {
-      return promoted;
-    }
-
-    @Override
-    public List<Container> getDemotedContainers() {
-      return demoted;
     }
   }
 
