@@ -1,5 +1,6 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.NodeId;
@@ -169,7 +170,7 @@ final class CoreEvents {
     CSQueue queue = queueOf(application);
     RMApp rmApp = rmApp(application);
     if (queue == null || rmApp == null) {
-      // CapacityScheduler has rejected it.
+      // CapacityScheduler has rejected it, or a test made it without a ResourceManager.
       return;
     }
     if (policies != null) {
@@ -191,6 +192,7 @@ final class CoreEvents {
   }
 
   private RMApp rmApp(ApplicationId application) {
-    return scheduler.getRMContext().getRMApps().get(application);
+    Map<ApplicationId, RMApp> all = scheduler.getRMContext().getRMApps();
+    return all == null ? null : all.get(application);
   }
 }

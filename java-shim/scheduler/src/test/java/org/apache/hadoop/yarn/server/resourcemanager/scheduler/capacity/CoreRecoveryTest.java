@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.conf.Configuration;
@@ -161,7 +162,9 @@ class CoreRecoveryTest {
                 }
               });
       failing.start();
-      for (int i = 0; i < 100; i++) {
+      long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      for (int i = 0; i < 100 || cluster.metrics().coreFailureCount() <= 3; i++) {
+        assertTrue(System.nanoTime() - deadlineNs < 0, "the core failed too seldom");
         cluster.ask(master, 256, 1 + i % 3);
         cluster.heartbeat(one, other);
         List<ContainerId> running = cluster.containerIds(master);
