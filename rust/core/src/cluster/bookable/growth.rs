@@ -40,6 +40,12 @@ impl BookableRatio {
         self != Self::PHYSICAL
     }
 
+    /// Whether less may be booked of any resource.
+    pub(crate) fn is_below(self, other: Self) -> bool {
+        self.memory_thousandths < other.memory_thousandths
+            || self.vcores_thousandths < other.vcores_thousandths
+    }
+
     fn zip(self, other: Self, f: impl Fn(u32, u32) -> u32) -> Self {
         Self {
             memory_thousandths: f(self.memory_thousandths, other.memory_thousandths),
@@ -58,7 +64,7 @@ impl Growth {
     /// The next ratio: down at once, up by a quarter of the registered size every `every_ms`; what is
     /// `booked` already needs no growth.
     pub(crate) fn next(
-        &mut self,
+        &self,
         current: BookableRatio,
         target: BookableRatio,
         booked: BookableRatio,
@@ -83,12 +89,14 @@ impl Growth {
         {
             return current;
         }
-        if next.memory_thousandths > current.memory_thousandths
-            || next.vcores_thousandths > current.vcores_thousandths
-        {
+        next
+    }
+
+    /// The node is resized from one ratio to another.
+    pub(crate) fn resized(&mut self, from: BookableRatio, to: BookableRatio, now_ms: i64) {
+        if from.is_below(to) {
             self.grown_ms = Some(now_ms);
         }
-        next
     }
 }
 
@@ -111,6 +119,7 @@ mod tests {
         let booked = BookableRatio::PHYSICAL;
         let mut next = |current, target, now_ms| {
             let next = growth.next(memory(current), memory(target), booked, 3_000, now_ms);
+            growth.resized(memory(current), next, now_ms);
             next.memory_thousandths
         };
         assert_eq!(next(1_000, 2_000, 0), 1_250);
@@ -122,7 +131,7 @@ mod tests {
 
     #[test]
     fn small_losses_are_not_made_but_the_way_back_is_gone_wholly() {
-        let mut growth = Growth::default();
+        let growth = Growth::default();
         let booked = BookableRatio::PHYSICAL;
         assert_eq!(growth.next(memory(1_500), memory(1_501), booked, 3_000, 0), memory(1_501));
         assert_eq!(growth.next(memory(1_500), memory(1_480), booked, 3_000, 0), memory(1_500));
@@ -131,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_is_booked_is_bookable_at_once() {
-        let mut growth = Growth::default();
+        let growth = Growth::default();
         let next = growth.next(memory(1_000), memory(2_000), memory(1_900), 3_000, 0);
         assert_eq!(next, memory(1_900));
     }

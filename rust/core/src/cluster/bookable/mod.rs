@@ -43,6 +43,10 @@ pub struct BookableChange {
 /// The plans of at most this many nodes are read at a time, so that no caller waits long.
 const NODES_AT_ONCE: usize = 1_024;
 
+/// At most this many nodes are raised at a time: CapacityScheduler takes a quarter of a millisecond for each node
+/// of a large cluster.
+const RAISED_AT_ONCE: usize = 1_000;
+
 /// Longer between two calls is a pause of the whole process, in milliseconds.
 const PAUSE_FROM_MS: i64 = 3_000;
 
@@ -103,16 +107,25 @@ impl Bookable {
                 (Arc::clone(label), granted_part(sums, most))
             })
             .collect();
-        let mut changes = Vec::new();
-        for (node, entry) in state.nodes.iter_mut() {
-            if changes.len() >= limit {
-                break;
-            }
+        let (mut lowered, mut raised) = (Vec::new(), Vec::new());
+        for (node, entry) in state.nodes.iter() {
             let granted = granted.get(&entry.label).copied().unwrap_or(Ratios::ONE);
             let ratio = self.next_ratio(settings, entry, granted, now_ms);
-            if ratio != entry.bookable {
-                changes.push(BookableChange { node, from: entry.bookable, ratio });
-                entry.set_bookable(ratio, now_ms);
+            let from = entry.bookable;
+            if ratio != from {
+                let changes = if ratio.is_below(from) { &mut lowered } else { &mut raised };
+                changes.push(BookableChange { node, from, ratio });
+            }
+        }
+        // What has to go down comes before what may go up.
+        let mut changes = lowered;
+        changes.truncate(limit);
+        raised.truncate(RAISED_AT_ONCE.min(limit - changes.len()));
+        changes.append(&mut raised);
+        for change in &changes {
+            if let Some(entry) = state.nodes.get_mut(change.node) {
+                entry.growth.resized(change.from, change.ratio, now_ms);
+                entry.set_bookable(change.ratio, now_ms);
             }
         }
         self.read_raised(state);
@@ -177,7 +190,7 @@ impl Bookable {
     fn next_ratio(
         &self,
         settings: &ClusterSettings,
-        entry: &mut NodeEntry,
+        entry: &NodeEntry,
         granted: Ratios,
         now_ms: i64,
     ) -> BookableRatio {

@@ -176,3 +176,25 @@ fn uncounted_virtual_cores_neither_starve_nor_overbook() {
     assert!(matches!(place(&mut cluster, "2", app, node, 60_000), Commit::Placed(_)));
     assert!(!cluster.node(node).unwrap().is_overbooked());
 }
+
+#[test]
+fn nodes_that_go_down_come_before_nodes_that_go_up() {
+    let (mut cluster, first) = cluster_of_one(settings());
+    let second = cluster.node_added("node-2:1", request(8, 8));
+    cluster.reported(second, physical(), 0);
+    waiting(&mut cluster, "a", learned(&[0.2], 1.0), ask(3, 1));
+    assert_eq!(
+        cluster.bookable_changes(1, 0).iter().map(|it| it.node).collect::<Vec<_>>(),
+        [first]
+    );
+    cluster.bookable_changes(1, 1_000);
+    assert!(cluster.node(second).unwrap().bookable.is_raised());
+    // The second one is silent from now on, and the first one may go up again.
+    for now_ms in (2_000..=11_000).step_by(1_000) {
+        cluster.reported(first, physical(), now_ms);
+        assert_eq!(cluster.bookable_changes(0, now_ms), [], "limit 0");
+    }
+    let changes = cluster.bookable_changes(1, 11_000);
+    assert_eq!(changes.iter().map(|it| it.node).collect::<Vec<_>>(), [second]);
+    assert!(!cluster.node(second).unwrap().bookable.is_raised());
+}
