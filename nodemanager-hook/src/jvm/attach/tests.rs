@@ -32,6 +32,8 @@ impl Peer {
         static ONE: Mutex<()> = Mutex::new(());
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let path = PathBuf::from(format!("/tmp/.java_pid{}", std::process::id()));
+        // A JVM with the same process number that was killed leaves its file behind.
+        let _ = fs::remove_file(&path);
         let listener = UnixListener::bind(&path).unwrap();
         let peer = Self { path, _alone: alone };
         (peer, listener)
