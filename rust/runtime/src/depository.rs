@@ -134,8 +134,8 @@ impl DepositoryThread {
 
     /// The demands of an application with these settings, from profiles in memory.
     /// [`Work::Submitted`] starts the full prediction.
-    pub(crate) fn demands(&self, key: &str, given: &RunSettings) -> Demands {
-        self.shared.profiles.demands(key, given)
+    pub(crate) fn demands(&self, key: &str, given: &RunSettings, now_ms: i64) -> Demands {
+        self.shared.profiles.demands(key, given, now_ms)
     }
 
     pub(crate) fn profile_count(&self) -> usize {

@@ -122,7 +122,7 @@ impl Elastane {
     pub fn application_added(&self, submission: &Submission, now_ms: i64) -> ApplicationId {
         let record = crate::submission_record(submission, now_ms);
         let given = RunSettings(record.settings.clone());
-        let demands = self.depository.demands(&record.application_key, &given);
+        let demands = self.depository.demands(&record.application_key, &given, now_ms);
         let submitted = self.service.lock().application_added(record, &submission.queue, demands);
         let application = submitted.application;
         self.depository.send(Work::Submitted(Box::new(submitted)));

@@ -136,7 +136,10 @@ impl Keeper {
             Work::Checkpoint { events, is_whole, now_ms } => {
                 self.checkpoint(events, is_whole, now_ms)
             }
-            Work::Prune(now_ms) => self.pruning = Some(Pruning::new(self.retention, now_ms)),
+            Work::Prune(now_ms) => {
+                self.shared.profiles.cache.lock().drop_old(now_ms);
+                self.pruning = Some(Pruning::new(self.retention, now_ms));
+            }
             Work::Close => return true,
             asked => self.asked.push_back(asked),
         }

@@ -11,6 +11,13 @@ use elastane_store::{PackError, PackedDemand};
 /// Up to this number unused profiles are not packed again.
 const FEW: usize = 16;
 
+/// At most so many profiles are in memory; a profile is about 2 KB. An application without one is planned at its
+/// request for the moment that its prediction takes.
+pub(super) const MOST_PROFILES: usize = 20_000;
+
+/// A profile that no application used for so long leaves memory: a month and some days, for monthly runs.
+const KEPT_FOR_MS: i64 = 40 * 24 * 3_600_000;
+
 /// Applications with the same profile share its series ([`elastane_core::Demand`] is cheap to clone):
 /// a round screens 10,000 waiting applications by one series.
 #[derive(Default)]
@@ -32,11 +39,18 @@ pub(super) struct CachedProfile {
     settings: RunSettings,
     /// Unpacked, where an application was planned by it lately.
     demands: Option<Demands>,
+    /// When its newest run ended, or an application was last planned by it.
+    used_ms: i64,
 }
 
 impl CachedProfile {
     /// A kind whose demand cannot be packed is planned by its request.
-    pub(super) fn new(profile: &Profile, made_by: &ProfileSettings, settings: RunSettings) -> Self {
+    pub(super) fn new(
+        profile: &Profile,
+        made_by: &ProfileSettings,
+        settings: RunSettings,
+        used_ms: i64,
+    ) -> Self {
         let key = &profile.key;
         let packed = |(kind, it): (_, &Prediction)| match PackedDemand::pack(&it.demand) {
             Ok(demand) => Some((kind, demand, made_by.margin_at(it.confidence))),
@@ -52,6 +66,7 @@ impl CachedProfile {
             runs: profile.runs(),
             settings,
             demands: None,
+            used_ms,
         }
     }
 
@@ -75,13 +90,40 @@ impl ProfileCache {
         self.by_key.get(key).map_or(0, |entry| entry.runs)
     }
 
+    /// Above [`MOST_PROFILES`], those that were used longest ago leave memory.
     pub(super) fn insert(&mut self, key: &str, profile: CachedProfile) {
         let former = self.by_key.insert(key.into(), profile);
         self.unpacked -= usize::from(former.is_some_and(|former| former.demands.is_some()));
+        if self.by_key.len() > MOST_PROFILES {
+            self.drop_oldest(MOST_PROFILES / 4);
+        }
+    }
+
+    /// So many at once that a call of [`Self::insert`] takes constant time on average.
+    fn drop_oldest(&mut self, count: usize) {
+        let mut by_age: Vec<_> =
+            self.by_key.iter().map(|(key, entry)| (entry.used_ms, Arc::clone(key))).collect();
+        by_age.select_nth_unstable(count);
+        for (_, key) in by_age.iter().take(count) {
+            let dropped = self.by_key.remove(key);
+            self.unpacked -= usize::from(dropped.is_some_and(|it| it.demands.is_some()));
+        }
+    }
+
+    /// Drops the profiles that were not used for a long time.
+    pub(super) fn drop_old(&mut self, now_ms: i64) {
+        let since_ms = now_ms.saturating_sub(KEPT_FOR_MS);
+        self.by_key.retain(|_, entry| entry.used_ms >= since_ms);
+        self.unpacked = self.by_key.values().filter(|entry| entry.demands.is_some()).count();
     }
 
     /// The demands of a profile that was made for these settings; none where it was not.
-    pub(super) fn demands(&mut self, key: &str, given: &RunSettings) -> Result<Demands, PackError> {
+    pub(super) fn demands(
+        &mut self,
+        key: &str,
+        given: &RunSettings,
+        now_ms: i64,
+    ) -> Result<Demands, PackError> {
         if self.unpacked >= self.full_at.max(FEW) {
             self.drop_unused();
         }
@@ -89,6 +131,7 @@ impl ProfileCache {
         let Some(entry) = entry.filter(|entry| entry.settings.agree(given)) else {
             return Ok(Demands::default());
         };
+        entry.used_ms = entry.used_ms.max(now_ms);
         if let Some(demands) = &entry.demands {
             return Ok(demands.clone());
         }
@@ -118,6 +161,10 @@ mod tests {
     const KIND: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
 
     fn insert(cache: &mut ProfileCache, key: &str, cores: f64) {
+        insert_at(cache, key, cores, 0);
+    }
+
+    fn insert_at(cache: &mut ProfileCache, key: &str, cores: f64, used_ms: i64) {
         let slot = Resources::from_array([cores, 1e9, 0.0, 0.0]);
         let demand = Demand::series(3_000, &[slot]).unwrap();
         let prediction = Prediction {
@@ -132,14 +179,13 @@ mod tests {
             kinds: [(KIND, Ok(prediction))].into(),
             left_out: Vec::new(),
         };
-        cache.insert(
-            key,
-            CachedProfile::new(&profile, &RuntimeSettings::DEFAULT_PROFILE, RunSettings::default()),
-        );
+        let made_by = &RuntimeSettings::DEFAULT_PROFILE;
+        let cached = CachedProfile::new(&profile, made_by, RunSettings::default(), used_ms);
+        cache.insert(key, cached);
     }
 
     fn demands(cache: &mut ProfileCache, key: &str) -> Demands {
-        cache.demands(key, &RunSettings::default()).unwrap()
+        cache.demands(key, &RunSettings::default(), 0).unwrap()
     }
 
     /// Where the series of the one kind lies.
@@ -187,5 +233,31 @@ mod tests {
             demands(&mut cache, &format!("later {number}"));
         }
         assert!(cache.unpacked <= FEW + 1, "{}", cache.unpacked);
+    }
+
+    #[test]
+    fn a_profile_that_nobody_used_for_forty_days_leaves_memory() {
+        let mut cache = ProfileCache::default();
+        insert_at(&mut cache, "old", 1.0, 0);
+        insert_at(&mut cache, "used", 1.0, 0);
+        demands(&mut cache, "old");
+        cache.demands("used", &RunSettings::default(), 1).unwrap();
+        cache.drop_old(KEPT_FOR_MS);
+        assert_eq!(cache.count(), 2);
+        cache.drop_old(KEPT_FOR_MS + 1);
+        assert_eq!((cache.count(), cache.unpacked), (1, 1));
+        assert_ne!(demands(&mut cache, "used"), Demands::default());
+    }
+
+    #[test]
+    fn of_very_many_profiles_those_used_longest_ago_leave_memory() {
+        let mut cache = ProfileCache::default();
+        for number in 0..100_000 {
+            insert_at(&mut cache, &format!("key {number}"), 1.0, number);
+            assert!(cache.count() <= MOST_PROFILES);
+        }
+        assert!(cache.count() > MOST_PROFILES / 2);
+        assert!(cache.by_key.contains_key("key 99999"));
+        assert!(!cache.by_key.contains_key("key 0"));
     }
 }

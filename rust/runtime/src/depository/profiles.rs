@@ -20,8 +20,8 @@ impl ProfilesInUse {
     }
 
     /// The demands of a profile that was made for these settings; none where it was not.
-    pub(super) fn demands(&self, key: &str, given: &RunSettings) -> Demands {
-        let demands = self.cache.lock().demands(key, given);
+    pub(super) fn demands(&self, key: &str, given: &RunSettings, now_ms: i64) -> Demands {
+        let demands = self.cache.lock().demands(key, given, now_ms);
         demands.unwrap_or_else(|error| {
             log::error!("requests of {key} are planned by: {error}");
             Demands::default()
@@ -40,7 +40,8 @@ impl ProfilesInUse {
         let runs = latest_runs(depository, &all, wanted, most)?;
         if let Some(profile) = profile(key, &runs, &self.settings) {
             log_left_out(&profile);
-            let cached = CachedProfile::new(&profile, &self.settings, newest.clone());
+            let used_ms = runs.first().map_or(0, |newest| newest.ended_ms);
+            let cached = CachedProfile::new(&profile, &self.settings, newest.clone(), used_ms);
             self.cache.lock().insert(key, cached);
         }
         Ok(())

@@ -11,6 +11,7 @@ use std::{env, fs, io, process};
 use elastane_runs::OpenRun;
 use elastane_store::{Depository, Merge, StoreError, StoreErrorKind, with_suffix};
 
+use super::profile_cache::MOST_PROFILES;
 use crate::backoff::Backoff;
 use crate::counters::{Counters, count};
 
@@ -91,7 +92,8 @@ impl Found {
         }
         let mut applications = depository.applications()?;
         applications.sort_by_key(|application| std::cmp::Reverse(application.latest_ms));
-        let applications = applications.into_iter().map(|it| it.key).collect();
+        let latest = applications.into_iter().take(MOST_PROFILES);
+        let applications = latest.map(|it| it.key).collect();
         Ok(Self { depository, substitute: None, open_runs, applications })
     }
 }

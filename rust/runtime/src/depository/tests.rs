@@ -75,7 +75,7 @@ fn what_is_known_at_once_is_what_is_foreseen_then() {
     let (sender, foreseen) = channel::<(ContainerKind, Option<Predicted>)>();
     let told = move |_, kind, predicted| sender.send((kind, predicted)).unwrap();
     let mut thread = open(depository, Box::new(told));
-    let demands = thread.demands(KEY, &RunSettings::default());
+    let demands = thread.demands(KEY, &RunSettings::default(), 0);
     thread.send(Work::Submitted(Box::new(submitted(ApplicationId(1)))));
     for _ in KINDS {
         let (kind, predicted) = foreseen.recv_timeout(Duration::from_secs(60)).unwrap();
