@@ -43,10 +43,6 @@ pub struct BookableChange {
 /// The plans of at most this many nodes are read at a time, so that no caller waits long.
 const NODES_AT_ONCE: usize = 1_024;
 
-/// At most this many nodes are raised at a time: CapacityScheduler takes a quarter of a millisecond for each node
-/// of a large cluster.
-const RAISED_AT_ONCE: usize = 1_000;
-
 /// Longer between two calls is a pause of the whole process, in milliseconds.
 const PAUSE_FROM_MS: i64 = 3_000;
 
@@ -120,7 +116,7 @@ impl Bookable {
         // What has to go down comes before what may go up.
         let mut changes = lowered;
         changes.truncate(limit);
-        raised.truncate(RAISED_AT_ONCE.min(limit - changes.len()));
+        raised.truncate(limit - changes.len());
         changes.append(&mut raised);
         for change in &changes {
             if let Some(entry) = state.nodes.get_mut(change.node) {

@@ -12,7 +12,7 @@ final class CoreCommits {
   private final CoreContainers containers;
   private final Rounds rounds;
   private final ElastaneMetrics metrics;
-  private final Runnable lowerIfOutOfService;
+  private final LoweringAtFailure lowering;
   private final Consumer<FiCaSchedulerApp> pendingChanged;
   private final Consumer<RMContainer> giveUpReservation;
 
@@ -21,14 +21,14 @@ final class CoreCommits {
       CoreContainers containers,
       Rounds rounds,
       ElastaneMetrics metrics,
-      Runnable lowerIfOutOfService,
+      LoweringAtFailure lowering,
       Consumer<FiCaSchedulerApp> pendingChanged,
       Consumer<RMContainer> giveUpReservation) {
     this.guard = guard;
     this.containers = containers;
     this.rounds = rounds;
     this.metrics = metrics;
-    this.lowerIfOutOfService = lowerIfOutOfService;
+    this.lowering = lowering;
     this.pendingChanged = pendingChanged;
     this.giveUpReservation = giveUpReservation;
   }
@@ -42,7 +42,7 @@ final class CoreCommits {
             CoreContainers.Commit.OF_NOTHING,
             () -> containers.announce(request, guard.coreNumber()));
     // Afterwards, since the core may fail in this very call.
-    lowerIfOutOfService.run();
+    lowering.before(request);
     if (commit.isRefused()) {
       metrics.commitRefused();
       rounds.current().refuse(commit.attempt());

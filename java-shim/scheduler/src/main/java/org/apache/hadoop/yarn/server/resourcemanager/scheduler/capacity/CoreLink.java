@@ -41,6 +41,7 @@ final class CoreLink {
   private final CoreApplications applications;
   private final CoreContainers containers;
   private final BookableCapacity bookable;
+  private final LoweringAtFailure lowering;
   private final MemoryPreemption memory;
   private final LeafQueuePolicies policies;
   private final CoreQueues queues;
@@ -76,6 +77,7 @@ final class CoreLink {
     bookable =
         new BookableCapacity(
             core, nodes, scheduler::getNode, scheduler.resizer(), scheduler.schedulerLock());
+    lowering = new LoweringAtFailure(guard, bookable, scheduler.schedulerLock(), enforce);
     memory = new MemoryPreemption(scheduler, core, metrics);
     queues =
         new CoreQueues(
@@ -114,7 +116,7 @@ final class CoreLink {
             containers,
             rounds,
             metrics,
-            this::lowerIfOutOfService,
+            lowering,
             this::pendingChanged,
             scheduler::killReservedContainer);
     active =
@@ -139,7 +141,7 @@ final class CoreLink {
         new CoreRecovery(
             guard,
             () -> {
-              lowerIfOutOfService();
+              lowering.all();
               rebuild.openAnew();
             });
   }
@@ -224,18 +226,26 @@ final class CoreLink {
 
   /** The event that CapacityScheduler is to handle; null when it is held back. */
   SchedulerEvent before(SchedulerEvent event) {
-    lowerIfOutOfService();
-    if (enforce && event.getType() == SchedulerEventType.NODE_UPDATE) {
+    if (event.getType() == SchedulerEventType.NODE_UPDATE) {
+      beforeHeartbeat();
+    }
+    return enforce ? guard.always("event", event, () -> events.before(event)) : event;
+  }
+
+  private void beforeHeartbeat() {
+    if (enforce) {
+      lowering.some();
       rounds.current().beginHeartbeat();
     }
-    if (event.getType() == SchedulerEventType.NODE_UPDATE && bookable.isDue()) {
+    if (bookable.isDue()) {
       // In mode observe as well: no node is resized, but the core does its housekeeping in this
       // call.
       guard.run("bookable capacity", bookable::follow);
       guard.run("reconciliation", reconciliation::checkSome);
       guard.part(parts.memoryPreemption, memory::follow);
+    } else if (bookable.hasMoreToResize()) {
+      guard.run("bookable capacity", bookable::followOn);
     }
-    return enforce ? guard.always("event", event, () -> events.before(event)) : event;
   }
 
   /** CapacityScheduler has handled the event. */
@@ -365,25 +375,6 @@ final class CoreLink {
     if (attempt != null) {
       guard.run(
           "pending", () -> applications.pendingChanged(attempt, ordered.hasOurPolicy(attempt)));
-    }
-  }
-
-  /** Lowers raised nodes once the core has failed, before anything else is placed on them. */
-  private void lowerIfOutOfService() {
-    if (!guard.inService() && enforce && !bookable.isLowered()) {
-      guard.always("lower", this::lowerAll);
-    }
-  }
-
-  private void lowerAll() {
-    scheduler.schedulerLock().lock();
-    try {
-      // A new core may be in service since.
-      if (!guard.inService()) {
-        bookable.lowerAll();
-      }
-    } finally {
-      scheduler.schedulerLock().unlock();
     }
   }
 

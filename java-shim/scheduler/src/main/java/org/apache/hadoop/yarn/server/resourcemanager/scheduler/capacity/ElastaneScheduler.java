@@ -118,9 +118,9 @@ public class ElastaneScheduler extends CapacityScheduler {
     }
   }
 
-  /** How {@link BookableCapacity} resizes nodes. */
-  BookableCapacity.Resizer resizer() {
-    return new BookableCapacity.Resizer() {
+  /** How {@link NodeResizes} resizes nodes. */
+  NodeResizes.Resizer resizer() {
+    return new NodeResizes.Resizer() {
       @Override
       public void resize(RMNode node, Resource size) {
         link.labelEvents().expect(node.getNodeID());

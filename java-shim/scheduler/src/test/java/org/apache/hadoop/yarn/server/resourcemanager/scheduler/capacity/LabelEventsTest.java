@@ -69,9 +69,9 @@ class LabelEventsTest {
     private final AtomicLong resizes = new AtomicLong();
 
     @Override
-    BookableCapacity.Resizer resizer() {
-      BookableCapacity.Resizer resizer = super.resizer();
-      return new BookableCapacity.Resizer() {
+    NodeResizes.Resizer resizer() {
+      NodeResizes.Resizer resizer = super.resizer();
+      return new NodeResizes.Resizer() {
         @Override
         public void resize(RMNode node, Resource size) {
           resizes.incrementAndGet();

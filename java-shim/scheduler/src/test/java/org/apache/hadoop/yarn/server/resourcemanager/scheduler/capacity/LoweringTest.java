@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceOption;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** After a failure, raised nodes are lowered before any thread places another container. */
+/** After a failure, no thread places a container on a node that is still raised. */
 class LoweringTest {
   @TempDir Path directory;
 
@@ -93,7 +94,7 @@ class LoweringTest {
         nodes[i] = cluster.registerRaised("127.0.0.1:" + (i + 1), 4096, 4);
       }
       Stubborn scheduler = (Stubborn) cluster.scheduler();
-      LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(BookableCapacity.class));
+      LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(NodeResizes.class));
       try {
         scheduler.refuseTheNextNode = true;
         takeOutOfService(cluster);
@@ -123,6 +124,48 @@ class LoweringTest {
         log.stopCapturing();
       }
     }
+  }
+
+  @Test
+  void manyNodesAreLoweredAFewAtEachEventAndNothingIsPlacedOnThoseStillRaised() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, CountsHolds.class, ResourceScheduler.class);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM[] nodes = new MockNM[60];
+      for (int i = 0; i < nodes.length; i++) {
+        nodes[i] = cluster.register("127.0.0." + (i + 1) + ":1", 4096, 4);
+      }
+      MockAM master = cluster.launch("default", nodes[0]);
+      for (MockNM node : nodes) {
+        cluster.report(node);
+      }
+      cluster.letSmallOnesWait(nodes[0]);
+      cluster.heartbeatUntil("all are raised", () -> raised(cluster, nodes) == nodes.length, nodes);
+      cluster.ask(master, 1024, 1000);
+      CountsHolds scheduler = (CountsHolds) cluster.scheduler();
+      assertTrue(scheduler.most <= 24, scheduler.most + " nodes were raised in one hold");
+
+      takeOutOfService(cluster);
+      cluster.scheduler().handle(new NodeUpdateSchedulerEvent(rmNode(cluster, nodes[0])));
+      long raisedThen = raised(cluster, nodes);
+      for (MockNM node : nodes) {
+        allocate(cluster, node, 8);
+      }
+
+      assertTrue(raisedThen >= 35, raisedThen + " nodes were left raised by the first event");
+      for (MockNM node : nodes) {
+        assertTrue(
+            cluster.allocatedMib(node) <= 4096,
+            node.getNodeId() + " has " + cluster.allocatedMib(node));
+      }
+      cluster.heartbeat(nodes);
+      assertEquals(0, raised(cluster, nodes));
+      assertTrue(scheduler.most <= 24, scheduler.most + " nodes were lowered in one hold");
+    }
+  }
+
+  private static RMNode rmNode(TestCluster cluster, MockNM node) {
+    return cluster.resourceManager().getRMContext().getRMNodes().get(node.getNodeId());
   }
 
   private static long raised(TestCluster cluster, MockNM[] nodes) {
@@ -180,6 +223,35 @@ class LoweringTest {
         throw new IllegalStateException("asked for by a test");
       }
       return super.getContainersToAllocate();
+    }
+  }
+
+  /** Counts the resizes between two recomputations of the queues. */
+  public static final class CountsHolds extends ElastaneScheduler {
+    private volatile int most;
+    private int resizes;
+
+    @Override
+    public void updateNodeResource(RMNode node, ResourceOption size) {
+      most = Math.max(most, ++resizes);
+      super.updateNodeResource(node, size);
+    }
+
+    @Override
+    NodeResizes.Resizer resizer() {
+      NodeResizes.Resizer real = super.resizer();
+      return new NodeResizes.Resizer() {
+        @Override
+        public void resize(RMNode node, Resource size) {
+          real.resize(node, size);
+        }
+
+        @Override
+        public void recomputeQueues() {
+          resizes = 0;
+          real.recomputeQueues();
+        }
+      };
     }
   }
 

@@ -118,9 +118,9 @@ public class SelfReportingScheduler extends ElastaneScheduler {
   }
 
   @Override
-  BookableCapacity.Resizer resizer() {
-    BookableCapacity.Resizer resizer = super.resizer();
-    return new BookableCapacity.Resizer() {
+  NodeResizes.Resizer resizer() {
+    NodeResizes.Resizer resizer = super.resizer();
+    return new NodeResizes.Resizer() {
       @Override
       public void resize(RMNode node, Resource size) {
         RESIZES.incrementAndGet();

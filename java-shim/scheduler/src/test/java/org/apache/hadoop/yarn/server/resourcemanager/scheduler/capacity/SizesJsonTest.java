@@ -113,7 +113,7 @@ class SizesJsonTest {
       MockNM node = cluster.register("127.0.0.1:1", 4096, 4);
       cluster.scheduler().schedulerLock().lock();
       try {
-        BookableCapacity.Resizer resizer = cluster.scheduler().resizer();
+        NodeResizes.Resizer resizer = cluster.scheduler().resizer();
         resizer.resize(cluster.schedulerNode(node).getRMNode(), Resource.newInstance(6144, 6));
         resizer.recomputeQueues();
       } finally {
