@@ -1,6 +1,6 @@
 //! The newest measurements of a node, for `status`.
 
-use elastane_core::Resources;
+use elastane_core::{Cluster, Resources};
 use elastane_protocol::{Pressure, Report};
 use serde::Serialize;
 
@@ -15,10 +15,18 @@ pub(crate) struct Measured {
     pressure: Option<Pressure>,
     /// The number of containers that the agent asks to give way.
     memory_victims: usize,
+    /// What the containers of each leaf queue used.
+    queues: Vec<QueueUse>,
 }
 
-impl From<&Report> for Measured {
-    fn from(report: &Report) -> Self {
+#[derive(Debug, Clone, Serialize)]
+struct QueueUse {
+    queue: String,
+    used: Resources,
+}
+
+impl Measured {
+    pub(crate) fn of(report: &Report, cluster: &Cluster) -> Self {
         let throttled = report
             .containers
             .iter()
@@ -30,6 +38,24 @@ impl From<&Report> for Measured {
             cpu_throttled: throttled.fold(0.0, f32::max),
             pressure: report.pressure,
             memory_victims: report.memory_victims.len(),
+            queues: by_queue(report, cluster),
         }
     }
+}
+
+fn by_queue(report: &Report, cluster: &Cluster) -> Vec<QueueUse> {
+    let mut queues: Vec<QueueUse> = Vec::new();
+    for samples in &report.containers {
+        let container = cluster.container(&samples.container);
+        let application = container.and_then(|it| cluster.application(it.application));
+        let (Some(application), Some(last)) = (application, samples.samples.last()) else {
+            continue;
+        };
+        let used = used(&last.usage);
+        match queues.iter_mut().find(|it| it.queue == application.queue) {
+            Some(of_queue) => of_queue.used += used,
+            None => queues.push(QueueUse { queue: application.queue.clone(), used }),
+        }
+    }
+    queues
 }

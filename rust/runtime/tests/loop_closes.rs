@@ -113,6 +113,26 @@ fn samples_that_come_twice_count_once() {
 }
 
 #[test]
+fn a_queue_uses_what_its_containers_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "observe");
+    let node = register(&elastane);
+    let submission = submission("application_1_0001");
+    let application = elastane.application_added(&submission, START_MS);
+    assert!(commit(&elastane, "a", application, node, START_MS));
+    assert!(commit(&elastane, "b", application, node, START_MS));
+    let body = report(1, &[("a", 1.0, GB), ("b", 0.5, GB), ("of another scheduler", 4.0, GB)]);
+    elastane.report(NODE, VERSION, &body, START_MS + 3_000).unwrap();
+    let status: serde_json::Value =
+        serde_json::from_str(&elastane.status(START_MS + 3_000)).unwrap();
+    let queues = &status["nodes"][0]["measured"]["queues"];
+    assert_eq!(queues.as_array().unwrap().len(), 1, "{queues}");
+    assert_eq!(queues[0]["queue"], submission.queue.as_str());
+    assert_eq!(queues[0]["used"]["cpu_cores"], 1.5);
+    assert_eq!(queues[0]["used"]["memory_bytes"].as_f64(), Some(2.0 * GB as f64));
+}
+
+#[test]
 fn a_refused_report_is_counted_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let elastane = open(folder.path(), "enforce");

@@ -189,7 +189,7 @@ final class ElastaneMetrics implements MetricsSource {
         .addGauge(
             info("used_cpu_cores", "CPU cores that containers use, as agents measure it"),
             used.cpuCores())
-        .addGauge(info("nodes_measured", "nodes whose agent has reported"), used.nodes())
+        .addGauge(info("nodes_measured", "nodes whose agent has reported"), used.reports())
         .addGauge(
             info("raising_forbidden", "1 while a setting or a queue forbids raised nodes"),
             raisingForbidden())

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 final class MeasuredUse {
   private double memoryBytes;
   private double cpuCores;
-  private int nodes;
+  private int reports;
 
   /**
    * @param status the core's status
@@ -21,11 +21,17 @@ final class MeasuredUse {
    * @param node the core's status of a node; missing if the core does not know the node
    */
   void add(JsonNode node) {
-    JsonNode used = node.path("measured").path("used");
+    addUsed(node.path("measured").path("used"));
+  }
+
+  /**
+   * @param used amounts of one report; missing if there is none
+   */
+  void addUsed(JsonNode used) {
     if (used.isObject()) {
       memoryBytes += used.path("memory_bytes").asDouble();
       cpuCores += used.path("cpu_cores").asDouble();
-      nodes++;
+      reports++;
     }
   }
 
@@ -37,8 +43,8 @@ final class MeasuredUse {
     return Math.round(cpuCores * 100) / 100.0;
   }
 
-  /** The number of nodes that have reported. */
-  int nodes() {
-    return nodes;
+  /** The number of amounts that were added: of nodes that have reported, if nodes are added. */
+  int reports() {
+    return reports;
   }
 }

@@ -53,9 +53,17 @@ final class SizesJson {
     ArrayNode labels = sizes.putArray("labels");
     byLabel.forEach((label, members) -> labels.add(sum(labelled(label), members)));
     ArrayNode shares = sizes.putArray("queues");
+    Map<String, Resource> physical = new TreeMap<>();
+    Map<String, QueueUse> use = new HashMap<>();
+    byLabel.forEach(
+        (label, members) -> {
+          physical.put(label, NodeSizes.of(members).physical());
+          QueueUse ofLabel = new QueueUse();
+          members.forEach(node -> ofLabel.add(status(node)));
+          use.put(label, ofLabel);
+        });
     for (CSQueue queue : queues.values()) {
-      byLabel.forEach(
-          (label, members) -> addShare(shares, queue, label, NodeSizes.of(members).physical()));
+      physical.forEach((label, size) -> addShare(shares, queue, label, size, use.get(label)));
     }
     return sizes;
   }
@@ -88,7 +96,7 @@ final class SizesJson {
     members.forEach(node -> used.add(status(node)));
     entry.put("nodes", sum.nodes());
     entry.put("nodes_raised", sum.raised());
-    entry.put("nodes_measured", used.nodes());
+    entry.put("nodes_measured", used.reports());
     put(entry, "physical", sum.physical());
     put(entry, "bookable", sum.bookable());
     put(entry, "booked", sum.booked());
@@ -97,7 +105,8 @@ final class SizesJson {
   }
 
   /** Adds a queue's guaranteed share of a label's nodes, if the queue has a part in them. */
-  private static void addShare(ArrayNode shares, CSQueue queue, String label, Resource physical) {
+  private static void addShare(
+      ArrayNode shares, CSQueue queue, String label, Resource physical, QueueUse use) {
     QueueCapacities capacities = queue.getQueueCapacities();
     ResourceUsage usage = queue.getQueueResourceUsage();
     // CapacityScheduler counts a reservation as used, and nothing runs there.
@@ -127,8 +136,7 @@ final class SizesJson {
             : Resources.multiply(physical, capacity));
     put(share, "bookable", bookable);
     put(share, "booked", booked);
-    // Agents measure containers, and the core's status sums them up by node only.
-    putUsed(share, new MeasuredUse());
+    putUsed(share, use.of(queue.getQueuePath()));
     shares.add(share);
   }
 
@@ -151,7 +159,7 @@ final class SizesJson {
 
   /** Null where nothing was measured. */
   private static void putUsed(ObjectNode entry, MeasuredUse used) {
-    if (used.nodes() == 0) {
+    if (used.reports() == 0) {
       entry.putNull("used_memory_mb");
       entry.putNull("used_cpu_cores");
     } else {

@@ -111,9 +111,14 @@ final class RaiseBenchmark {
     scheduler.timer.reset();
     scheduler.link().recovery().refreshed();
     Await.until("a new core is in service", scheduler.link().guard()::inService);
+    double rebuildMs;
     scheduler.timer.lock();
-    scheduler.timer.unlock();
-    double rebuildMs = scheduler.timer.longestMs(0);
+    try {
+      // The hold has ended.
+      rebuildMs = scheduler.timer.longestMs(0);
+    } finally {
+      scheduler.timer.unlock();
+    }
     System.out.println(
         String.format(
             Locale.ROOT,
