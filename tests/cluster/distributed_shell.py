@@ -11,6 +11,7 @@ from cluster.java import java_command, java_environment
 from cluster.paths import Checkout
 from cluster.processes import Daemon, command_name, strays
 from cluster.resource_manager import ResourceManager
+from cluster.settings import MEBIBYTE
 from cluster.waiting import wait_until
 
 HEAP_MB = 128
@@ -32,6 +33,18 @@ class Sleepers:
 
     queue: str = "default"
     master_memory_mb: int = 256
+    held_mb: int = 0
+    """What each container uses, beside next to nothing."""
+
+    @property
+    def command(self) -> str:
+        wait = f"tail --pid={self.until_pid} -f /dev/null"
+        if self.held_mb == 0:
+            return wait
+        # The second tail keeps its input until there is no more; nobody reads its output.
+        held_bytes = self.held_mb * MEBIBYTE
+        fill = f"head --bytes={held_bytes} /dev/zero"
+        return f"({fill}; {wait}) | tail --bytes={held_bytes} | head --bytes=0"
 
 
 def sleeping(work: str) -> list[int]:
@@ -83,7 +96,7 @@ class DistributedShell:
             "-queue",
             sleepers.queue,
             "-shell_command",
-            f"tail --pid={sleepers.until_pid} -f /dev/null",
+            sleepers.command,
             "-num_containers",
             sleepers.containers,
             "-container_memory",

@@ -151,6 +151,10 @@ class ResourceManager:
         of service."""
         return self._ask("/elastane/v1/status")
 
+    def sizes(self) -> dict[str, Any]:
+        """Physical, bookable, booked and used sizes of the cluster, labels and queues."""
+        return self._ask("/elastane/v1/sizes")
+
     def status_counts(self) -> dict[str, Any]:
         """The counts of the core's status, of a standby too; empty while the core is out of
         service."""

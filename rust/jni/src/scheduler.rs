@@ -8,7 +8,7 @@ use elastane_core::cluster::{
 use elastane_predict::Submission;
 use jni::Env;
 use jni::objects::{JByteArray, JIntArray, JLongArray, JString};
-use jni::sys::{jboolean, jdouble, jint, jlong};
+use jni::sys::{jboolean, jint, jlong};
 
 use crate::core;
 use crate::failure::JavaFailure;
@@ -334,17 +334,15 @@ natives! {
     }
 
     "mayPreempt" fn may_preempt(
-        _,
+        env,
         handle: jlong,
         number: jint,
-        queue_capacity: jdouble,
-        queue_used_memory_bytes: jlong,
-        queue_used_vcores: jint,
+        queue: JString<'local>,
         now_ms: jlong,
     ) -> jboolean {
-        let queue_used = request(queue_used_memory_bytes, queue_used_vcores);
-        let preemption = Preemption { node: node(number)?, queue_capacity, queue_used };
-        Ok(core(handle)?.may_preempt(&preemption, now_ms))
+        let queue = queue.try_to_string(env)?;
+        let preemption = Preemption { node: node(number)?, queue: &queue };
+        Ok(core(handle)?.may_preempt(preemption, now_ms))
     }
 
     "memoryVictims" fn memory_victims(

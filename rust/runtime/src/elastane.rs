@@ -256,7 +256,7 @@ impl Elastane {
     }
 
     /// See [`Cluster::may_preempt`](elastane_core::cluster::Cluster::may_preempt).
-    pub fn may_preempt(&self, preemption: &Preemption, now_ms: i64) -> bool {
+    pub fn may_preempt(&self, preemption: Preemption<'_>, now_ms: i64) -> bool {
         self.service.lock().cluster_mut().may_preempt(preemption, now_ms)
     }
 

@@ -26,19 +26,20 @@ struct QueueUse {
 }
 
 impl Measured {
-    pub(crate) fn of(report: &Report, cluster: &Cluster) -> Self {
-        let throttled = report
-            .containers
-            .iter()
-            .filter_map(|container| container.samples.last())
-            .map(|sample| sample.usage.cpu_throttled);
+    /// A report may come before the next samples of the containers: their `former` use stays.
+    pub(crate) fn of(report: &Report, cluster: &Cluster, former: Option<&Self>) -> Self {
+        let newest = report.containers.iter().filter_map(|container| container.samples.last());
+        let mut throttled = newest.map(|sample| sample.usage.cpu_throttled).peekable();
+        let former = former.filter(|_| throttled.peek().is_none() && !report.containers.is_empty());
         Self {
             used: used(&report.containers_usage),
             used_by_others: used_by_others(report),
-            cpu_throttled: throttled.fold(0.0, f32::max),
+            cpu_throttled: former
+                .map_or_else(|| throttled.fold(0.0, f32::max), |former| former.cpu_throttled),
             pressure: report.pressure,
             memory_victims: report.memory_victims.len(),
-            queues: by_queue(report, cluster),
+            queues: former
+                .map_or_else(|| by_queue(report, cluster), |former| former.queues.clone()),
         }
     }
 }

@@ -268,7 +268,8 @@ impl Service {
         let number =
             cluster.node_named(node).ok_or_else(|| ReportError::UnknownNode(node.to_owned()))?;
         cluster.reported(number, amounts::capacity(report), now_ms);
-        self.measured.insert(number, Measured::of(report, cluster));
+        let measured = Measured::of(report, cluster, self.measured.get(&number));
+        self.measured.insert(number, measured);
         let (samples, repeated) = report::ingest(cluster, runs, sequences, number, report, now_ms);
         if settings.follows_progress {
             self.trackers.follow(cluster, report, now_ms);

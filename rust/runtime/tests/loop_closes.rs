@@ -5,10 +5,11 @@ mod common;
 
 use common::{
     GB, NODE, START_MS, commit, journal, open, register, report, request, run_of, submission,
+    unencoded_report,
 };
 use elastane_core::ContainerKind;
 use elastane_core::cluster::{Ask, CommitRequest, Request};
-use elastane_protocol::{Reply, VERSION, decode};
+use elastane_protocol::{Reply, VERSION, decode, encode};
 use elastane_runtime::ReportError;
 
 #[test]
@@ -130,6 +131,14 @@ fn a_queue_uses_what_its_containers_use() {
     assert_eq!(queues[0]["queue"], submission.queue.as_str());
     assert_eq!(queues[0]["used"]["cpu_cores"], 1.5);
     assert_eq!(queues[0]["used"]["memory_bytes"].as_f64(), Some(2.0 * GB as f64));
+
+    // A report that comes before the next samples.
+    let mut between = unencoded_report(2, &[("a", 1.0, GB), ("b", 0.5, GB)]);
+    between.containers.iter_mut().for_each(|container| container.samples.clear());
+    elastane.report(NODE, VERSION, &encode(&between).unwrap(), START_MS + 4_000).unwrap();
+    let later: serde_json::Value =
+        serde_json::from_str(&elastane.status(START_MS + 4_000)).unwrap();
+    assert_eq!(later["nodes"][0]["measured"]["queues"], *queues);
 }
 
 #[test]

@@ -330,8 +330,9 @@ impl Cluster {
     }
 
     /// Whether CapacityScheduler may preempt a container.
-    pub fn may_preempt(&self, preemption: &Preemption, now_ms: i64) -> bool {
-        bookable::may_preempt(&self.settings, &self.state.nodes, preemption, now_ms)
+    pub fn may_preempt(&self, preemption: Preemption<'_>, now_ms: i64) -> bool {
+        let Self { settings, state, bookable, .. } = self;
+        bookable::may_preempt(settings, &state.nodes, &bookable.shares, preemption, now_ms)
     }
 
     /// The containers of a node, in order of start, that CapacityScheduler alone would not have

@@ -14,6 +14,7 @@ mod guarantee;
 mod keeping;
 mod overcommitting;
 mod passing;
+mod preempting;
 mod queues;
 mod remaining;
 mod reprovisioning;
@@ -90,6 +91,19 @@ fn learned(cpu_cores: &[f64], memory_gb: f64) -> Demands {
 fn executors(demand: Demand, margin: f64) -> Demands {
     let predicted = Predicted { demand, margin, profile: "profile".into() };
     Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
+}
+
+/// A queue's share of the nodes without a label.
+fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
+    QueueShare {
+        queue: queue.to_owned(),
+        label: String::new(),
+        is_leaf: queue != "root",
+        capacity,
+        maximum,
+        guaranteed: None,
+        at_most: None,
+    }
 }
 
 fn waiting(cluster: &mut Cluster, name: &str, demands: Demands, ask: Ask) -> ApplicationId {

@@ -73,6 +73,14 @@ impl Booked {
         }
     }
 
+    /// Whether something of each amount is left below `limit`, where it has any.
+    pub(crate) fn is_below(self, limit: Self) -> bool {
+        let is_less = |amount, limit| limit == 0 || amount < limit;
+        self != limit
+            && is_less(self.memory_bytes, limit.memory_bytes)
+            && is_less(self.millivcores, limit.millivcores)
+    }
+
     pub(crate) fn fits_into(self, room: Self) -> bool {
         self.memory_bytes <= room.memory_bytes && self.millivcores <= room.millivcores
     }

@@ -1,65 +1,81 @@
-//! Preemption is held back while a node of the same label has shrunk.
+//! Preemption is held back while nodes of the same label have shrunk.
 
 use super::booked::{Booked, Ratios};
+use super::growth::BookableRatio;
+use super::shares::Shares;
 use crate::cluster::settings::ClusterSettings;
-use crate::cluster::state::{NodeEntry, Nodes, Request};
+use crate::cluster::state::{NodeEntry, Nodes};
 use crate::ids::NodeId;
 
-/// After this time a node that shrank holds no preemption back, in milliseconds: five minutes.
+/// Nodes hold preemption back for this time after they shrank, in milliseconds: five minutes.
 const HOLD_MS: i64 = 300_000;
 
 /// A container that CapacityScheduler's monitor wants to preempt.
 #[derive(Debug, Clone, Copy)]
-pub struct Preemption {
+pub struct Preemption<'a> {
     /// The container's node.
     pub node: NodeId,
-    /// The guaranteed part of its queue in all nodes of the node's label.
-    pub queue_capacity: f64,
-    /// What the queue uses on them.
-    pub queue_used: Request,
+    /// The path of its leaf queue.
+    pub queue: &'a str,
 }
 
-/// Whether the container may be preempted.
+/// Whether the container may be preempted. When nodes shrink, queues look larger beside them than they were when
+/// their containers were booked, in two ways:
 ///
-/// A node that returned to its registered size while more is booked there makes the nodes of its label look
-/// smaller than they were when those containers were booked. Until that node has come down, a queue that
-/// uses no more than its share of the former size keeps its containers on all of them: nodes fall silent one
-/// after the other, and the monitor takes containers from those that still report.
+/// - A node returned to its registered size while more is booked there. Until it has come down, a queue that uses no
+///   more than its share of the former size keeps its containers on all nodes of the label: nodes fall silent one
+///   after the other, and the monitor takes containers from those that still report.
+/// - A queue uses more than its maximum capacity of what is bookable now, and by demand no more than that part of the
+///   registered nodes. It keeps its containers as long as no queue waits that has less than its guarantee.
 pub(crate) fn may_preempt(
     settings: &ClusterSettings,
     nodes: &Nodes,
-    preemption: &Preemption,
+    shares: &Shares,
+    preemption: Preemption<'_>,
     now_ms: i64,
 ) -> bool {
-    let Some(node) = nodes.get(preemption.node) else {
+    let Preemption { node, queue } = preemption;
+    let Some(label) = nodes.get(node).map(|entry| &entry.label) else {
         return true;
     };
-    let of_label = || nodes.entries().filter(|entry| entry.label == node.label);
-    if !of_label().any(|entry| has_shrunk(entry, now_ms)) {
-        return true;
+    let of_label = || nodes.entries().filter(|entry| entry.label == *label);
+    let sum = |size: &dyn Fn(&NodeEntry) -> Booked| {
+        of_label().map(size).fold(Booked::default(), Booked::plus)
+    };
+    let any_overbooked = of_label().any(|entry| has_shrunk(entry, now_ms));
+    if any_overbooked {
+        let former = sum(&|entry| former_size(settings, entry, now_ms));
+        if shares.is_within_share(queue, label, former) {
+            return false;
+        }
     }
-    let former = of_label().map(|entry| former_size(settings, entry, now_ms));
-    let former = former.fold(Booked::default(), Booked::plus);
-    let share = former.scaled(Ratios::both(preemption.queue_capacity));
-    let used = preemption.queue_used.bookable(settings.virtual_cores_count);
-    !Booked::from(used).fits_into(share)
+    let any_shrank = shares.shrunk_ms(label).is_some_and(|at_ms| is_recent(at_ms, now_ms));
+    let bookable = || sum(&|entry| scaled(settings, entry, entry.bookable));
+    !(any_shrank
+        && !shares.is_guarantee_waited_for(label)
+        && shares.is_above_maximum_of(queue, label, bookable()))
+}
+
+fn is_recent(at_ms: i64, now_ms: i64) -> bool {
+    now_ms.saturating_sub(at_ms) <= HOLD_MS
 }
 
 fn has_shrunk(entry: &NodeEntry, now_ms: i64) -> bool {
-    let is_recent =
-        entry.lowered.is_some_and(|lowered| now_ms.saturating_sub(lowered.at_ms) <= HOLD_MS);
-    is_recent && entry.is_overbooked()
+    entry.lowered.is_some_and(|lowered| is_recent(lowered.at_ms, now_ms)) && entry.is_overbooked()
 }
 
 fn former_size(settings: &ClusterSettings, entry: &NodeEntry, now_ms: i64) -> Booked {
-    let registered = entry.registered_as_booked(settings.virtual_cores_count);
     let ratio = match entry.lowered {
         Some(lowered) if has_shrunk(entry, now_ms) => lowered.from,
         _ => entry.bookable,
     };
+    scaled(settings, entry, ratio).max(Booked::from(entry.booked))
+}
+
+fn scaled(settings: &ClusterSettings, entry: &NodeEntry, ratio: BookableRatio) -> Booked {
     let factors = Ratios {
         memory: f64::from(ratio.memory_thousandths) / 1e3,
         vcores: f64::from(ratio.vcores_thousandths) / 1e3,
     };
-    registered.scaled(factors).max(Booked::from(entry.booked))
+    entry.registered_as_booked(settings.virtual_cores_count).scaled(factors)
 }

@@ -96,6 +96,7 @@ impl Bookable {
         let sums = sums(settings, state, now_ms);
         self.shares.advance(now_ms);
         let waits = waits_by_queue(settings, state, waiting);
+        self.shares.read_waits(&waits);
         let granted: HashMap<_, _> = sums
             .iter()
             .map(|(label, sums)| {
@@ -120,6 +121,9 @@ impl Bookable {
         changes.append(&mut raised);
         for change in &changes {
             if let Some(entry) = state.nodes.get_mut(change.node) {
+                if change.ratio.is_below(change.from) {
+                    self.shares.shrunk(&entry.label, now_ms);
+                }
                 entry.growth.resized(change.from, change.ratio, now_ms);
                 entry.set_bookable(change.ratio, now_ms);
             }

@@ -74,6 +74,10 @@ pub(crate) struct Shares {
     /// The labels with a raised node.
     raised: BTreeSet<Arc<str>>,
     ceilings: BTreeMap<String, f64>,
+    /// When nodes were last lowered, by label.
+    shrunk_ms: BTreeMap<Arc<str>, i64>,
+    /// The labels where a leaf queue waits that holds less than its guarantee.
+    guarantee_waited_for: BTreeSet<Arc<str>>,
 }
 
 /// A queue's part of one label.
@@ -231,6 +235,52 @@ impl Shares {
             }
         }
         (!claims.is_empty()).then(|| claimed(physical, &claims).map(|claimed| 1.0 / claimed))
+    }
+
+    /// Notes where a leaf queue waits that holds less than its guarantee.
+    pub(crate) fn read_waits(&mut self, waiting: &HashMap<&str, Taken>) {
+        self.guarantee_waited_for.clear();
+        for (queue, parts) in &self.queues {
+            if !waiting.contains_key(&**queue) {
+                continue;
+            }
+            for part in parts.iter().filter(|part| part.is_leaf()) {
+                let physical = self.physical.get(&part.label).copied().unwrap_or_default();
+                if part.taken.requested.is_below(part.guaranteed(physical)) {
+                    self.guarantee_waited_for.insert(Arc::clone(&part.label));
+                }
+            }
+        }
+    }
+
+    /// Whether a leaf queue waited at the latest look that held less than its guarantee.
+    pub(crate) fn is_guarantee_waited_for(&self, label: &str) -> bool {
+        self.guarantee_waited_for.contains(label)
+    }
+
+    /// Nodes of a label were lowered.
+    pub(crate) fn shrunk(&mut self, label: &Arc<str>, now_ms: i64) {
+        self.shrunk_ms.insert(Arc::clone(label), now_ms);
+    }
+
+    /// When nodes of a label were last lowered.
+    pub(crate) fn shrunk_ms(&self, label: &str) -> Option<i64> {
+        self.shrunk_ms.get(label).copied()
+    }
+
+    /// Whether a queue's requests are within its guaranteed part of nodes of this size.
+    pub(crate) fn is_within_share(&self, queue: &str, label: &str, size: Booked) -> bool {
+        self.known(queue, label)
+            .is_some_and(|part| part.taken.requested.fits_into(part.guaranteed(size)))
+    }
+
+    /// Whether this queue or one above is by request above its maximum part of nodes of this size, while all of
+    /// them are by demand within that part of the registered nodes.
+    pub(crate) fn is_above_maximum_of(&self, queue: &str, label: &str, size: Booked) -> bool {
+        let physical = self.physical.get(label).copied().unwrap_or_default();
+        let parts = || with_ancestors(queue).filter_map(|queue| self.known(queue, label));
+        parts().all(|part| part.taken.demanded.fits_into(part.at_most(physical)))
+            && parts().any(|part| !part.taken.requested.fits_into(part.at_most(size)))
     }
 
     /// Whether a queue holds more than its guarantee.

@@ -122,38 +122,6 @@ fn no_container_goes_to_a_node_that_registered_less() {
 }
 
 #[test]
-fn a_queue_within_its_share_is_not_preempted_while_a_node_comes_down() {
-    let (mut cluster, node, app) = cluster_and_learned();
-    let other = cluster.node_added("node-2:1", request(8, 8));
-    let elsewhere = cluster.node_added("node-3:1", request(8, 8));
-    cluster.node_labelled(elsewhere, "elsewhere");
-    follow(&mut cluster, node, 0, 12_000);
-    for container in ["1", "2", "3"] {
-        place(&mut cluster, container, app, node, 12_000);
-    }
-    let may_preempt = |cluster: &Cluster, node, used, now_ms| {
-        let preemption = Preemption { node, queue_capacity: 0.5, queue_used: used };
-        cluster.may_preempt(&preemption, now_ms)
-    };
-    assert!(may_preempt(&cluster, node, request(12, 4), 12_000), "nothing has shrunk");
-    for now_ms in (13_000..=23_000).step_by(1_000) {
-        cluster.bookable_changes(usize::MAX, now_ms);
-    }
-    assert_eq!(cluster.node(node).unwrap().bookable, BookableRatio::PHYSICAL);
-    assert!(!may_preempt(&cluster, node, request(12, 4), 23_000), "half of 16 and 8 GB");
-    assert!(
-        !may_preempt(&cluster, other, request(12, 4), 23_000),
-        "a node of its label has shrunk"
-    );
-    assert!(may_preempt(&cluster, elsewhere, request(12, 4), 23_000), "none of its label has");
-    assert!(may_preempt(&cluster, node, request(13, 4), 23_000), "more memory");
-    assert!(may_preempt(&cluster, node, request(12, 16), 23_000), "more vcores");
-    assert!(may_preempt(&cluster, node, request(12, 4), 324_000), "not for ever");
-    cluster.finished("1");
-    assert!(may_preempt(&cluster, node, request(12, 4), 23_000), "it has come down");
-}
-
-#[test]
 fn a_silent_node_that_is_still_raised_is_not_left_to_capacity_scheduler() {
     let (mut cluster, node, _) = cluster_and_learned();
     cluster.bookable_changes(usize::MAX, 0);

@@ -2,18 +2,6 @@
 
 use super::*;
 
-fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
-    QueueShare {
-        queue: queue.to_owned(),
-        label: String::new(),
-        is_leaf: queue != "root",
-        capacity,
-        maximum,
-        guaranteed: None,
-        at_most: None,
-    }
-}
-
 /// One node of 8 GB, and two queues with half of it each; `root.a` gets at most `maximum_of_a`.
 fn two_queues(maximum_of_a: f64) -> (Cluster, NodeId) {
     let (mut cluster, node) = cluster_of_one(settings());

@@ -212,13 +212,7 @@ public final class Natives {
       long core, int application, long resultAddress, int capacity, long nowMs);
 
   /** Whether a container on this node may be preempted; see docs/boundary-core.md. */
-  public static native boolean mayPreempt(
-      long core,
-      int node,
-      double queueCapacity,
-      long queueUsedMemoryBytes,
-      int queueUsedVcores,
-      long nowMs);
+  public static native boolean mayPreempt(long core, int node, String queue, long nowMs);
 
   /**
    * The containers to preempt now because their nodes are short of memory. Each order is returned

@@ -205,18 +205,10 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   }
 
   /**
-   * @param queueCapacity the guaranteed part of the nodes of this node's label
+   * @param queue the path of the container's leaf queue
    */
-  boolean mayPreempt(int node, double queueCapacity, Resource queueUsed) {
-    return call(
-        core ->
-            Natives.mayPreempt(
-                core,
-                node,
-                queueCapacity,
-                memoryBytes(queueUsed),
-                queueUsed.getVirtualCores(),
-                nowMs()));
+  boolean mayPreempt(int node, String queue) {
+    return call(core -> Natives.mayPreempt(core, node, queue, nowMs()));
   }
 
   /** The queues' shares, as {@link Natives#queues} describes them. */

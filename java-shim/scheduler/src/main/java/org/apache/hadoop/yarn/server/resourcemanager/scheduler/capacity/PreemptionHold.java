@@ -3,7 +3,6 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import java.util.List;
 import java.util.function.Supplier;
 import org.apache.hadoop.util.Time;
-import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.apache.hadoop.yarn.util.resource.Resources;
@@ -11,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Holds back preemption that CapacityScheduler's monitor orders only because nodes returned to
- * their registered size while more than that is allocated on them: for containers on the nodes of
- * the same label, for five minutes.
+ * Holds back preemption that CapacityScheduler's monitor orders only because nodes shrank: for
+ * containers on the nodes of the same label, for five minutes. The core knows when; without a core,
+ * it is while more is allocated on a node than the size that it returned to.
  */
 final class PreemptionHold {
   private static final Logger LOG = LoggerFactory.getLogger(PreemptionHold.class);
@@ -57,18 +56,17 @@ final class PreemptionHold {
     }
     CSQueue queue = (CSQueue) attempt.getQueue();
     String label = node.getPartition();
-    double share = queue.getQueueCapacities().getAbsoluteCapacity(label);
-    Resource used = queue.getQueueResourceUsage().getUsed(label);
     boolean mayPreempt =
         guard.inService()
-            ? guard.supply("preemption", true, () -> core.mayPreempt(record.number, share, used))
-            : mayPreemptWithoutCore(label, share, used.getMemorySize());
+            ? guard.supply(
+                "preemption", true, () -> core.mayPreempt(record.number, queue.getQueuePath()))
+            : mayPreemptWithoutCore(queue, label);
     if (!mayPreempt) {
       metrics.preemptionHeldBack();
       if (queuesLogged.isFirst(queue.getQueuePath())) {
         LOG.info(
             "Preemption in {} is held back: the queue uses no more than its share of the capacity"
-                + " that was bookable before nodes returned to their registered size",
+                + " that was bookable before nodes shrank",
             queue.getQueuePath());
       }
     }
@@ -76,7 +74,9 @@ final class PreemptionHold {
   }
 
   /** The core's rule for memory, for a core that is out of service. */
-  private boolean mayPreemptWithoutCore(String label, double share, long usedMemoryMib) {
+  private boolean mayPreemptWithoutCore(CSQueue queue, String label) {
+    double share = queue.getQueueCapacities().getAbsoluteCapacity(label);
+    long usedMemoryMib = queue.getQueueResourceUsage().getUsed(label).getMemorySize();
     long nowMs = Time.monotonicNow();
     long formerMemoryMib = 0;
     boolean anyHasShrunk = false;
