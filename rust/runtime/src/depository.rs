@@ -10,6 +10,7 @@ mod keeper;
 mod merges;
 mod models;
 mod outage;
+mod panics;
 mod predictor;
 mod profile_cache;
 mod profiles;

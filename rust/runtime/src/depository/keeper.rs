@@ -14,11 +14,11 @@ use elastane_store::{
 use super::checkpoints::Checkpoints;
 use super::merges::Merges;
 use super::models::Trained;
+use super::panics::{Panics, Worker};
 use super::predictor::{OnPrediction, Predictor, score_predictions};
 use super::running::RunningApplications;
 use super::substitute::{Found, Substitute, announce_moved};
 use super::trainer::{Trainer, due_job};
-use super::work_loop::Panics;
 use super::{Shared, Work, models, retention};
 use crate::journal::{JournalEvent, Record};
 use crate::open_error::OpenError;
@@ -53,6 +53,13 @@ pub(super) struct Keeper {
     to_train: BTreeSet<String>,
     /// When the latest run ended.
     ended_ms: i64,
+}
+
+impl Worker for Keeper {
+    /// Everything of running applications is saved anew.
+    fn has_panicked(&mut self) {
+        self.checkpoints.ask_for_whole();
+    }
 }
 
 impl Keeper {
@@ -96,11 +103,6 @@ impl Keeper {
     /// The time until a substitute is to be ended; none without one.
     pub(super) fn substitute_wait(&self) -> Option<Duration> {
         self.substitute.as_ref().map(Substitute::wait)
-    }
-
-    /// A step ended somewhere: everything of running applications is saved anew.
-    pub(super) fn has_panicked(&mut self) {
-        self.checkpoints.ask_for_whole();
     }
 
     /// Waits for the last training, and saves its models.

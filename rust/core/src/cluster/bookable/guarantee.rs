@@ -2,7 +2,7 @@
 //! `physical ÷ Σ g_q·ρ_q`, with the guaranteed share g_q and the proven ratio ρ_q = demand ÷ request.
 
 use super::booked::{Booked, Ratios};
-use super::shares::Taken;
+use super::taken::Taken;
 
 /// The weight of a queue's past halves in this time, in milliseconds: an hour.
 const HALF_LIFE_MS: f64 = 3_600_000.0;

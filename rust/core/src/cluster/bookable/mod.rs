@@ -7,6 +7,7 @@ mod headroom;
 mod hold;
 mod proof;
 mod shares;
+mod taken;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -20,7 +21,8 @@ pub use hold::Preemption;
 pub(crate) use hold::may_preempt;
 pub(crate) use proof::demanded_of;
 pub use shares::QueueShare;
-pub(crate) use shares::{Shares, Taken, TakenBy};
+pub(crate) use shares::Shares;
+pub(crate) use taken::{Taken, TakenBy};
 
 use super::settings::ClusterSettings;
 use super::state::{NodeEntry, State};

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::booked::{Booked, Ratios};
 use super::guarantee::{Claim, History, claimed};
+use super::taken::{Taken, TakenBy};
 use crate::cluster::state::{Container, Request};
 
 /// A queue's share of the nodes of one label, as CapacityScheduler computes it.
@@ -26,41 +27,6 @@ pub struct QueueShare {
     pub guaranteed: Option<Request>,
     /// The largest amount, where it is configured as an amount.
     pub at_most: Option<Request>,
-}
-
-/// What containers take: by their requests, and by their demand.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Taken {
-    pub(crate) requested: Booked,
-    pub(crate) demanded: Booked,
-}
-
-/// What one running container takes, and in whose name.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct TakenBy {
-    pub(crate) queue: Arc<str>,
-    pub(crate) label: Arc<str>,
-    pub(crate) taken: Taken,
-}
-
-impl Taken {
-    pub(crate) fn plus(self, other: Self) -> Self {
-        Self {
-            requested: self.requested.plus(other.requested),
-            demanded: self.demanded.plus(other.demanded),
-        }
-    }
-
-    pub(crate) fn times(self, count: u32) -> Self {
-        Self { requested: self.requested.times(count), demanded: self.demanded.times(count) }
-    }
-
-    fn minus(self, other: Self) -> Self {
-        Self {
-            requested: self.requested.minus(other.requested),
-            demanded: self.demanded.minus(other.demanded),
-        }
-    }
 }
 
 /// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
