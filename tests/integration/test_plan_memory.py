@@ -166,10 +166,9 @@ def test_limit_and_heap_follow_the_profile_down_and_up(
 
     # An idle JVM collects garbage only on request.
     run.step("release")
-    low = run.wait_reports(
-        1, lambda one: is_empty(one) and 2 * one["limit_memory_bytes"] < REQUEST_BYTES, "small"
-    )
-    assert low["limit_memory_bytes"] < full["used"]["memory_bytes"]
+    # The limit comes down in steps, below what was used.
+    lowest = min(full["used"]["memory_bytes"], REQUEST_BYTES / 2)
+    run.wait_reports(1, lambda one: is_empty(one) and one["limit_memory_bytes"] < lowest, "small")
     assert TIGHT.items() <= heap_flags(run.executor).items()
 
     # Use above the demand: the limit is raised at once.
