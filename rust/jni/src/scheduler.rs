@@ -142,9 +142,9 @@ natives! {
         number: jint,
         result_address: jlong,
         capacity: jint,
-        _now_ms: jlong,
+        now_ms: jlong,
     ) -> jint {
-        match core(handle)?.headroom(application(number)?) {
+        match core(handle)?.headroom(application(number)?, now_ms) {
             None => Ok(0),
             Some(Request { memory_bytes, vcores }) => {
                 let memory_mib = i32::try_from(memory_bytes / MIB).unwrap_or(i32::MAX);

@@ -109,8 +109,8 @@ impl Elastane {
     }
 
     /// See [`Cluster::headroom`](elastane_core::cluster::Cluster::headroom).
-    pub fn headroom(&self, application: ApplicationId) -> Option<Request> {
-        self.service.lock().cluster().headroom(application)
+    pub fn headroom(&self, application: ApplicationId, now_ms: i64) -> Option<Request> {
+        self.service.lock().cluster().headroom(application, now_ms)
     }
 
     /// See [`Service::node_removed`].

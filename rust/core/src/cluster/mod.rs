@@ -307,10 +307,11 @@ impl Cluster {
     }
 
     /// What the queue of an application, and those above it, let the application still take by request on
-    /// nodes without a label. None while no queue is configured, or the application waits for nothing.
-    pub fn headroom(&self, application: ApplicationId) -> Option<Request> {
-        let Self { settings, state, bookable, .. } = self;
-        bookable::headroom(settings, &bookable.shares, state, application)
+    /// nodes without a label; nothing if no node has room by demand. None while no queue is configured, or
+    /// the application waits for nothing.
+    pub fn headroom(&self, application: ApplicationId, now_ms: i64) -> Option<Request> {
+        let Self { settings, state, bookable, waiting, .. } = self;
+        bookable::headroom(settings, &bookable.shares, state, waiting, application, now_ms)
     }
 
     /// Why the latest check refused an application's next container; none if it did not.

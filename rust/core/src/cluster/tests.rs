@@ -97,6 +97,7 @@ fn executors(demand: Demand, margin: f64) -> Demands {
 fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
     QueueShare {
         queue: queue.to_owned(),
+        is_label_shared: false,
         label: String::new(),
         is_leaf: queue != "root",
         capacity,

@@ -51,15 +51,22 @@ impl History {
 }
 
 impl Claim {
-    /// ρ of the guarantee: that of what runs and waits as far as it fills the guarantee, and the
-    /// history's for the rest.
+    /// ρ of the guarantee: what runs counts as far as it fills the guarantee, then what waits, then the history.
+    /// Waiting containers do not make up for those that run: a small part of many that need next to nothing would
+    /// otherwise let the queue fill machines that are full already.
     fn proven_ratio(&self) -> Ratios {
-        let now = self.taken.plus(self.waits);
-        let ratio = now.demanded.over(now.requested, 1.0);
-        let filled = now.requested.over(self.guaranteed, 1.0).map(|filled| filled.min(1.0));
-        let weighted = ratio.zip(filled, |ratio, filled| ratio * filled);
-        let rest = self.history.ratios.zip(filled, |past, filled| past * (1.0 - filled));
-        weighted.zip(rest, |now, past| now + past)
+        let ratio = |taken: Taken| taken.demanded.over(taken.requested, 1.0);
+        let filled =
+            |taken: Taken| taken.requested.over(self.guaranteed, 1.0).map(|filled| filled.min(1.0));
+        let by_running = filled(self.taken);
+        let with_waiting = filled(self.taken.plus(self.waits));
+        let by_waiting = with_waiting.zip(by_running, |all, running| all - running);
+        let by_rest = with_waiting.map(|filled| 1.0 - filled);
+        let weighted = |ratio: Ratios, part: Ratios| ratio.zip(part, |ratio, part| ratio * part);
+        let add = |a: f64, b: f64| a + b;
+        weighted(ratio(self.taken), by_running)
+            .zip(weighted(ratio(self.waits), by_waiting), add)
+            .zip(weighted(self.history.ratios, by_rest), add)
     }
 }
 
@@ -115,6 +122,16 @@ mod tests {
         claim.history.ratios = Ratios::both(0.4);
         let expected = 0.5 * (0.5 * 0.2 + 0.5 * 0.4) + 0.5;
         assert!((claimed_memory(&[claim, self::claim(500, 0, 0)]) - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_waits_does_not_make_up_for_what_runs() {
+        let waits = Taken { requested: memory(100_000), demanded: memory(400) };
+        let full = Claim { waits, ..claim(500, 500, 500) };
+        assert_eq!(claimed_memory(&[full, claim(500, 0, 0)]), 1.0);
+        let half_full = Claim { waits, ..claim(500, 250, 250) };
+        let expected = 0.5 * (0.5 + 0.5 * 0.004) + 0.5;
+        assert!((claimed_memory(&[half_full, claim(500, 0, 0)]) - expected).abs() < 1e-9);
     }
 
     #[test]

@@ -196,7 +196,9 @@ impl Bookable {
         granted: Ratios,
         now_ms: i64,
     ) -> BookableRatio {
-        if self.is_forbidden || !entry.is_fresh(settings.fresh_for_ms, now_ms) {
+        // The maxima by demand of a raised label would keep out the queues that may borrow from a shared one.
+        let is_kept_physical = self.is_forbidden || self.shares.is_label_shared(&entry.label);
+        if is_kept_physical || !entry.is_fresh(settings.fresh_for_ms, now_ms) {
             return BookableRatio::PHYSICAL;
         }
         let registered = entry.registered_as_booked(settings.virtual_cores_count);

@@ -17,6 +17,10 @@ pub struct QueueShare {
     pub queue: String,
     /// The label of the nodes; empty for those without one.
     pub label: String,
+    /// Whether the label is not exclusive: CapacityScheduler lends what is idle there to all queues, whatever
+    /// their maximum capacity.
+    #[serde(default)]
+    pub is_label_shared: bool,
     /// Whether applications run in it.
     pub is_leaf: bool,
     /// The guaranteed part of all nodes of the label.
@@ -39,6 +43,8 @@ pub(crate) struct Shares {
     over_guarantee: BTreeSet<Arc<str>>,
     /// The labels with a raised node.
     raised: BTreeSet<Arc<str>>,
+    /// The labels that are not exclusive.
+    shared_labels: BTreeSet<String>,
     ceilings: BTreeMap<String, f64>,
     /// When nodes were last lowered, by label.
     shrunk_ms: BTreeMap<Arc<str>, i64>,
@@ -90,6 +96,8 @@ impl Shares {
         for part in self.queues.values_mut().flatten() {
             part.share = None;
         }
+        let is_shared = |share: &&QueueShare| share.is_label_shared;
+        self.shared_labels = shares.iter().filter(is_shared).map(|it| it.label.clone()).collect();
         for share in shares {
             let (queue, label) = (share.queue.as_str().into(), share.label.as_str().into());
             self.part(&queue, &label).share = Some(share);
@@ -167,6 +175,16 @@ impl Shares {
     /// know when a label may be borrowed.
     pub(crate) fn set_raised(&mut self, labels: BTreeSet<Arc<str>>) {
         self.raised = labels;
+    }
+
+    /// Whether queues may use the label's nodes above their maximum capacity while these are idle.
+    pub(crate) fn is_label_shared(&self, label: &str) -> bool {
+        self.shared_labels.contains(label)
+    }
+
+    /// Whether a node of the label is raised.
+    pub(crate) fn is_raised(&self, label: &str) -> bool {
+        self.raised.contains(label)
     }
 
     /// Advances the queues' histories to `now_ms`.
@@ -294,7 +312,7 @@ impl Shares {
         label: &str,
         container: Taken,
     ) -> Option<&'a str> {
-        if !self.raised.contains(label) {
+        if !self.is_raised(label) {
             return None;
         }
         let physical = self.physical.get(label).copied().unwrap_or_default();

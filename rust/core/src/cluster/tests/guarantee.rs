@@ -42,6 +42,7 @@ impl Surroundings {
         let nodes = nodes.collect();
         let share = |queue: &QueueSetup| QueueShare {
             queue: queue.name.clone(),
+            is_label_shared: false,
             label: String::new(),
             is_leaf: true,
             capacity: queue.capacity,

@@ -76,10 +76,34 @@ fn a_queue_takes_at_most_its_maximum_by_demand() {
     assert_eq!(reason, Some(WaitReason::AtMaximum { node }));
     let refused = place(&mut cluster, "5", app, node, 12_000);
     assert_eq!(refused, Commit::Refused(Refusal::QueueAtMaximum("root.a".into())));
-    assert_eq!(cluster.headroom(app).unwrap().memory_bytes, 0);
+    assert_eq!(cluster.headroom(app, 12_000).unwrap().memory_bytes, 0);
     cluster.finished("1");
     assert_eq!(cluster.round(node, request(16, 16), 12_000), Some(vec![app]));
-    assert_eq!(cluster.headroom(app).unwrap().memory_bytes, 3 * GB);
+    assert_eq!(cluster.headroom(app, 12_000).unwrap().memory_bytes, 3 * GB);
+}
+
+#[test]
+fn an_application_that_found_no_room_is_told_that_nothing_is_left() {
+    let (mut cluster, node) = two_queues(1.0);
+    let small = waiting_in(&mut cluster, "root.a", third(), 3);
+    follow(&mut cluster, node, -12_000, 0);
+    for container in ["1", "2", "3", "4", "5"] {
+        let placed = place(&mut cluster, container, small, node, 0);
+        assert!(matches!(placed, Commit::Placed(_)), "{placed:?}");
+    }
+    let large = waiting_in(&mut cluster, "root.b", Demands::default(), 4);
+    let headroom = |cluster: &mut Cluster, now_ms| {
+        cluster.round(node, request(64, 64), now_ms);
+        cluster.headroom(large, now_ms).unwrap().memory_bytes
+    };
+    assert_ne!(headroom(&mut cluster, 9_000), 0, "each node was not asked yet");
+    assert_eq!(headroom(&mut cluster, 10_000), 0);
+    for container in ["1", "2", "3", "4", "5"] {
+        cluster.finished(container);
+    }
+    let placed = place(&mut cluster, "6", large, node, 10_500);
+    assert!(matches!(placed, Commit::Placed(_)), "{placed:?}");
+    assert_ne!(headroom(&mut cluster, 10_500), 0, "the wait begins anew");
 }
 
 #[test]
@@ -202,4 +226,17 @@ fn a_node_counts_towards_the_shares_from_its_registration_to_its_end() {
     assert_eq!(cluster.round(node, request(4, 7), 0), Some(vec![app]));
     cluster.node_removed(other);
     assert_eq!(cluster.round(node, request(4, 7), 0), Some(vec![]));
+}
+
+#[test]
+fn a_label_that_is_not_exclusive_is_not_raised() {
+    let (mut cluster, node) = two_queues(0.5);
+    let shared = |queue| QueueShare { is_label_shared: true, ..share(queue, 0.5, 0.5) };
+    cluster.configure_queues(vec![shared("root.a"), shared("root.b")]);
+    let app = waiting_in(&mut cluster, "root.a", third(), 4);
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), 1_000);
+    for container in ["1", "2"] {
+        let placed = place(&mut cluster, container, app, node, 12_000);
+        assert!(matches!(placed, Commit::Placed(_)), "the queue may borrow: {placed:?}");
+    }
 }

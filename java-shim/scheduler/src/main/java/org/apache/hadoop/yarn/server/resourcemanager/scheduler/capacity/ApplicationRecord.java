@@ -74,6 +74,11 @@ final class ApplicationRecord {
     pendingKnown = true;
   }
 
+  /** Whether the asks that the core was told of last include one for a node label. */
+  synchronized boolean asksForLabel() {
+    return lastTold != null && lastTold.isForLabel();
+  }
+
   /**
    * An id for the attempt's next container. Returned ids are used first, so refused commits leave
    * no gaps and an attempt's first container is always its ApplicationMaster's.

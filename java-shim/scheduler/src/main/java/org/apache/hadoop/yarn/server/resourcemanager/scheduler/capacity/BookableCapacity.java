@@ -112,6 +112,23 @@ final class BookableCapacity {
     resize(() -> {});
   }
 
+  /**
+   * Resizes these nodes now, those of them that are still to be resized: what is about to be booked
+   * there must not see a size that the core has given up.
+   *
+   * @throws NodeResizeException as {@link #follow}
+   */
+  void followNow(Collection<NodeId> bookedOn) {
+    lock.lock();
+    try {
+      if (!lowering) {
+        resizes.applyNow(recordsOf(bookedOn));
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Whether nodes are left that {@link #followOn} or {@link #lowerSome} resizes. */
   boolean hasMoreToResize() {
     return !resizes.isEmpty();
@@ -190,14 +207,18 @@ final class BookableCapacity {
    */
   void lowerNow(Collection<NodeId> placedOn) {
     beginLowering();
+    resizes.applyNow(recordsOf(placedOn));
+  }
+
+  private Set<NodeRecord> recordsOf(Collection<NodeId> ids) {
     Set<NodeRecord> records = new HashSet<>();
-    for (NodeId node : placedOn) {
+    for (NodeId node : ids) {
       NodeRecord record = nodes.find(node);
       if (record != null) {
         records.add(record);
       }
     }
-    resizes.applyNow(records);
+    return records;
   }
 
   private void beginLowering() {

@@ -96,7 +96,7 @@ final class CoreEvents {
       case NODE_LABELS_UPDATE:
         Set<NodeId> labelled =
             ((NodeLabelsUpdateSchedulerEvent) event).getUpdatedNodeToLabels().keySet();
-        guard.run("node labels", () -> labelled.forEach(this::nodeLabelled));
+        guard.run("node labels", () -> nodesLabelled(labelled));
         break;
       case RELEASE_CONTAINER:
         // A promotion's temporary container ends as an opportunistic one, without the usual hook.
@@ -145,6 +145,12 @@ final class CoreEvents {
   private void nodeRemoved(NodeId node) {
     nodes.removed(node);
     bookable.nodesChanged();
+  }
+
+  private void nodesLabelled(Set<NodeId> labelled) {
+    labelled.forEach(this::nodeLabelled);
+    // A label may be new, and exclusive or not.
+    queues.tell();
   }
 
   private void nodeLabelled(NodeId node) {

@@ -34,10 +34,14 @@ final class CoreNodes {
    * @param label empty for none
    */
   NodeRecord added(RMNode node, String label) {
+    NodeRecord former = byId.get(node.getNodeID());
     removed(node.getNodeID());
     Resource registered = node.getTotalCapability();
     NodeRecord record =
         new NodeRecord(node, core.nodeAdded(node.getNodeID().toString(), registered), registered);
+    if (former != null) {
+      record.keepLowering(former);
+    }
     byNumber.put(record.number, record);
     byId.put(node.getNodeID(), record);
     labelled(record, label);

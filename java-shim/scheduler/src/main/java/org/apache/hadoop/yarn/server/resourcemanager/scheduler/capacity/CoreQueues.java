@@ -8,25 +8,39 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.QueueResourceQuotas;
 import org.apache.hadoop.yarn.util.resource.Resources;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Tells the core the queues and their shares, and whether they let nodes be raised. */
 final class CoreQueues {
+  private static final Logger LOG = LoggerFactory.getLogger(CoreQueues.class);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final long BYTES_PER_MIB = 1024L * 1024L;
 
   private final CoreHandle core;
   private final Supplier<Map<String, CSQueue>> queues;
   private final OrderedQueues ordered;
+  private final Predicate<String> isShared;
+  private final SaidOnce sharedLogged = new SaidOnce();
   private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-  CoreQueues(CoreHandle core, Supplier<Map<String, CSQueue>> queues, OrderedQueues ordered) {
+  /**
+   * @param isShared whether a node label is not exclusive
+   */
+  CoreQueues(
+      CoreHandle core,
+      Supplier<Map<String, CSQueue>> queues,
+      OrderedQueues ordered,
+      Predicate<String> isShared) {
     this.core = core;
     this.queues = queues;
     this.ordered = ordered;
+    this.isShared = isShared;
   }
 
   /**
@@ -60,11 +74,18 @@ final class CoreQueues {
     told.addAll(paths);
   }
 
-  private static Map<String, Object> share(
-      CSQueue queue, QueueCapacities capacities, String label) {
+  private Map<String, Object> share(CSQueue queue, QueueCapacities capacities, String label) {
     Map<String, Object> share = new LinkedHashMap<>();
     share.put("queue", queue.getQueuePath());
     share.put("label", label);
+    boolean labelIsShared = isShared.test(label);
+    if (labelIsShared && sharedLogged.isFirst(label)) {
+      LOG.warn(
+          "node label {} is not exclusive: none of its nodes is raised above its registered size,"
+              + " because queues may borrow them above their maximum capacity",
+          label);
+    }
+    share.put("is_label_shared", labelIsShared);
     share.put("is_leaf", queue.getChildQueues() == null || queue.getChildQueues().isEmpty());
     share.put("capacity", capacities.getAbsoluteCapacity(label));
     share.put("maximum", capacities.getAbsoluteMaximumCapacity(label));

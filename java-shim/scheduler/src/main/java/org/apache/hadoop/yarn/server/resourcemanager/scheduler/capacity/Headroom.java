@@ -27,7 +27,12 @@ final class Headroom {
     ApplicationRecord record = applications.find(application);
     Resource told = allocation.getResourceLimit();
     NumberBuffer answer = answers.get();
-    if (record == null || told == null || !core.headroom(record.number, answer)) {
+    if (record == null || told == null) {
+      return;
+    }
+    // The core answers for nodes without a label; CapacityScheduler adds up those that are asked
+    // for.
+    if (record.asksForLabel() || !core.headroom(record.number, answer)) {
       return;
     }
     Resource limit = Resources.clone(told);

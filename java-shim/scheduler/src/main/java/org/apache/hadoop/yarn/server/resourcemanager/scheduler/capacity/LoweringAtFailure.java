@@ -12,7 +12,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
 /**
  * Once the core has failed, each heartbeat returns some of the raised nodes to their registered
  * size, and each commit the nodes that it is about to book on. So nothing more is placed above a
- * registered size, and the scheduler's lock is never held for all nodes.
+ * registered size, and the scheduler's lock is never held for all nodes. A commit does the same
+ * while a core is in service and has given up the size of the node.
  */
 final class LoweringAtFailure {
   private static final String TASK = "lower";
@@ -46,10 +47,15 @@ final class LoweringAtFailure {
     } while (mustLower() && bookable.hasMoreToResize());
   }
 
-  /** Lowers the nodes that this request books on. */
+  /**
+   * Lowers the nodes that this request books on. While a core is in service, those of them whose
+   * resize is still to come: many nodes fall silent at once when their reports cannot arrive.
+   */
   void before(ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
     if (mustLower()) {
       lower(() -> bookable.lowerNow(nodesOf(request)));
+    } else if (enforce && bookable.hasMoreToResize()) {
+      guard.run("bookable capacity", () -> bookable.followNow(nodesOf(request)));
     }
   }
 

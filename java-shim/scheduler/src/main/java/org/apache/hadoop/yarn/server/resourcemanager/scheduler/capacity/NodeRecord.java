@@ -37,6 +37,11 @@ final class NodeRecord {
     ratio = Ratio.PHYSICAL;
   }
 
+  /** The node was lowered before a new core knew it, under another record. */
+  void keepLowering(NodeRecord former) {
+    lowering = former.lowering;
+  }
+
   /** How {@link #lower} lowered this node. */
   Lowering lowering() {
     return lowering;

@@ -7,6 +7,7 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceInformation;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.api.records.SchedulingRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.AppSchedulingInfo;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.PendingAsk;
@@ -19,7 +20,7 @@ import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
  */
 final class PendingAsks {
   /** No pending ask. */
-  static final PendingAsks NONE = new PendingAsks(false, 0, 0, 0L, 0, null, 0);
+  static final PendingAsks NONE = new PendingAsks(false, 0, 0, 0L, 0, null, 0, false);
 
   /** Resource types begin with memory and virtual cores. */
   private static final int FIRST_COUNTABLE = 2;
@@ -31,6 +32,7 @@ final class PendingAsks {
   private final int virtualCores;
   private final long[] countables;
   private final int count;
+  private final boolean forLabel;
 
   private PendingAsks(
       boolean forApplicationMaster,
@@ -39,7 +41,8 @@ final class PendingAsks {
       long memoryMib,
       int virtualCores,
       long[] countables,
-      int count) {
+      int count,
+      boolean forLabel) {
     this.forApplicationMaster = forApplicationMaster;
     this.requestPriority = requestPriority;
     this.priority = priority;
@@ -47,6 +50,7 @@ final class PendingAsks {
     this.virtualCores = virtualCores;
     this.countables = countables;
     this.count = count;
+    this.forLabel = forLabel;
   }
 
   /**
@@ -75,11 +79,14 @@ final class PendingAsks {
     Resource next = null;
     int requestPriority = 0;
     int count = 0;
+    boolean forLabel = false;
     // The keys are in the allocator's order.
     for (SchedulerRequestKey key : info.getSchedulerKeys()) {
       PendingAsk ask = info.getPendingAsk(key);
       if (ask.getCount() > 0) {
         count += ask.getCount();
+        String label = info.getAppPlacementAllocator(key).getPrimaryRequestedNodePartition();
+        forLabel |= label != null && !label.equals(RMNodeLabelsManager.NO_LABEL);
         if (next == null) {
           next = ask.getPerAllocationResource();
           requestPriority = key.getPriority().getPriority();
@@ -97,7 +104,8 @@ final class PendingAsks {
         next.getMemorySize(),
         next.getVirtualCores(),
         countablesOf(next),
-        count);
+        count,
+        forLabel);
   }
 
   boolean isForApplicationMaster() {
@@ -147,6 +155,11 @@ final class PendingAsks {
     return count;
   }
 
+  /** Whether a container is to run on a node with a node label. */
+  boolean isForLabel() {
+    return forLabel;
+  }
+
   /** Whether the next container fits by memory and virtual cores. */
   boolean fitInto(Resource free) {
     return count > 0 && memoryMib <= free.getMemorySize() && virtualCores <= free.getVirtualCores();
@@ -160,6 +173,7 @@ final class PendingAsks {
         && memoryMib == other.memoryMib
         && virtualCores == other.virtualCores
         && Arrays.equals(countables, other.countables)
-        && count == other.count;
+        && count == other.count
+        && forLabel == other.forLabel;
   }
 }

@@ -11,8 +11,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Holds back preemption that CapacityScheduler's monitor orders only because nodes shrank: for
- * containers on the nodes of the same label, for five minutes. The core knows when; without a core,
- * it is while more is allocated on a node than the size that it returned to.
+ * containers on the nodes of the same label, for five minutes. The core knows when; of nodes that
+ * were lowered without a core, it is while more is allocated there than the size that they returned
+ * to.
  */
 final class PreemptionHold {
   private static final Logger LOG = LoggerFactory.getLogger(PreemptionHold.class);
@@ -56,11 +57,14 @@ final class PreemptionHold {
     }
     CSQueue queue = (CSQueue) attempt.getQueue();
     String label = node.getPartition();
+    // A new core knows nothing of the nodes that were lowered while there was none.
     boolean mayPreempt =
-        guard.inService()
-            ? guard.supply(
-                "preemption", true, () -> core.mayPreempt(record.number, queue.getQueuePath()))
-            : mayPreemptWithoutCore(queue, label);
+        mayPreemptWithoutCore(queue, label)
+            && (!guard.inService()
+                || guard.supply(
+                    "preemption",
+                    true,
+                    () -> core.mayPreempt(record.number, queue.getQueuePath())));
     if (!mayPreempt) {
       metrics.preemptionHeldBack();
       if (queuesLogged.isFirst(queue.getQueuePath())) {
@@ -73,7 +77,7 @@ final class PreemptionHold {
     return !mayPreempt;
   }
 
-  /** The core's rule for memory, for a core that is out of service. */
+  /** The core's rule for memory, for nodes that were lowered while no core was in service. */
   private boolean mayPreemptWithoutCore(CSQueue queue, String label) {
     double share = queue.getQueueCapacities().getAbsoluteCapacity(label);
     long usedMemoryMib = queue.getQueueResourceUsage().getUsed(label).getMemorySize();

@@ -47,6 +47,35 @@ class LabelEventsTest {
   }
 
   @Test
+  void aNodeWhoseLabelIsNotExclusiveIsNotRaised() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.setBoolean(YarnConfiguration.NODE_LABELS_ENABLED, true);
+    conf.set(
+        YarnConfiguration.FS_NODE_LABELS_STORE_ROOT_DIR,
+        directory.resolve("labels").toUri().toString());
+    String prefix = "yarn.scheduler.capacity.root";
+    conf.set(prefix + ".accessible-node-labels.shared.capacity", "100");
+    conf.set(prefix + ".default.accessible-node-labels", "shared");
+    conf.set(prefix + ".default.accessible-node-labels.shared.capacity", "100");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM shared = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      RMNodeLabelsManager labels = cluster.resourceManager().getRMContext().getNodeLabelManager();
+      labels.addToCluserNodeLabels(
+          Collections.singletonList(NodeLabel.newInstance("shared", false)));
+      labels.addLabelsToNode(
+          Collections.singletonMap(shared.getNodeId(), Collections.singleton("shared")));
+      cluster.resourceManager().drainEvents();
+
+      cluster.heartbeatUntil(
+          "it has its registered size", () -> cluster.bookableMib(shared) == 4096, shared);
+      MockNM other = cluster.registerRaised("127.0.0.1:2", 4096, 4);
+
+      assertTrue(cluster.bookableMib(other) > 4096);
+      assertEquals(4096, cluster.bookableMib(shared));
+    }
+  }
+
+  @Test
   void onlyTheEventsOfAResizeAreHeldBack() {
     NodeId node = NodeId.newInstance("host", 1);
     LabelEvents events = new LabelEvents(any -> null, any -> Collections.emptySet());

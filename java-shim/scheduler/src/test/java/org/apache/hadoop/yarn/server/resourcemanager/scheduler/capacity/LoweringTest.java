@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -161,6 +163,54 @@ class LoweringTest {
       cluster.heartbeat(nodes);
       assertEquals(0, raised(cluster, nodes));
       assertTrue(scheduler.most <= 24, scheduler.most + " nodes were lowered in one hold");
+    }
+  }
+
+  @Test
+  void nothingIsPlacedOnSilentNodesThatAreStillToBeLowered() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.set("yarn.scheduler.elastane.report.missed", "2");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM[] nodes = new MockNM[60];
+      for (int i = 0; i < nodes.length; i++) {
+        nodes[i] = cluster.register("127.0.0." + (i + 1) + ":1", 4096, 4);
+      }
+      MockAM master = cluster.launch("default", nodes[0]);
+      cluster.letSmallOnesWait(nodes[0]);
+      cluster.heartbeatUntil(
+          "all are raised",
+          () -> {
+            reportAll(cluster, nodes);
+            return raised(cluster, nodes) == nodes.length;
+          },
+          nodes);
+      cluster.ask(master, 1024, 1000);
+
+      Await.until(
+          "the first of the silent nodes are lowered",
+          () -> {
+            cluster.scheduler().handle(new NodeUpdateSchedulerEvent(rmNode(cluster, nodes[0])));
+            return raised(cluster, nodes) <= nodes.length - 20;
+          });
+      long raisedThen = raised(cluster, nodes);
+      for (MockNM node : nodes) {
+        allocate(cluster, node, 8);
+      }
+
+      assertTrue(raisedThen >= 30, raisedThen + " nodes were left raised by the first event");
+      for (MockNM node : nodes) {
+        assertEquals(4096, cluster.allocatedMib(node), "on " + node.getNodeId());
+      }
+    }
+  }
+
+  private static void reportAll(TestCluster cluster, MockNM[] nodes) {
+    try {
+      for (MockNM node : nodes) {
+        cluster.report(node);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

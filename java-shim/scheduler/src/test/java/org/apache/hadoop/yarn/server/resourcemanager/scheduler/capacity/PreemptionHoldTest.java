@@ -52,6 +52,23 @@ class PreemptionHoldTest {
   }
 
   @Test
+  void aNewCoreSparesItToo() throws Exception {
+    try (TestCluster cluster = TestCluster.start(twoQueues())) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      MockAM master = fill(cluster, node);
+      CoreLink link = cluster.scheduler().link();
+      link.recovery().setWaitsForTest(1);
+      link.guard().takeOutOfService("a test", new IllegalStateException("asked for by a test"));
+      cluster.heartbeatUntil("a new core is in service", link.guard()::inService, node);
+
+      kill(cluster, master);
+
+      assertEquals(4096, cluster.bookableMib(node));
+      assertEquals(3, cluster.containers(master));
+    }
+  }
+
+  @Test
   void whereNoNodeHoldsMoreThanItsSizePreemptionIsCapacitySchedulers() throws Exception {
     try (TestCluster cluster = TestCluster.start(twoQueues())) {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);

@@ -4,10 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.Collections;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -76,17 +81,17 @@ class QueueGuaranteeTest {
   @Test
   void aKnownQueueBooksMoreThanItsMaximumButTakesNoMoreThanThatOfTheMachine() throws Exception {
     try (TestCluster cluster = TestCluster.start(conf)) {
-      MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 32);
       MockAM master = cluster.launch("a", node);
-      cluster.ask(master, 1024, 16);
-      cluster.foresee(master, 1, 100, 512);
+      cluster.ask(master, 512, 32);
+      cluster.foresee(master, 1, 100, 256);
       cluster.heartbeatUntil("a books more", () -> usedMib(cluster, "a") > 4096, node);
-      for (int i = 0; i < 8; i++) {
+      for (int i = 0; i < 16; i++) {
         cluster.heartbeat(node);
       }
 
-      long executors = (usedMib(cluster, "a") - 1024) / 1024;
-      assertTrue(1024 + 512 * executors <= 4096, executors + " executors");
+      long executors = (usedMib(cluster, "a") - 1024) / 512;
+      assertTrue(1024 + 256 * executors <= 4096, executors + " executors");
       MockAM other = cluster.launch("b", node);
       cluster.ask(other, 1024, 3);
       cluster.heartbeatUntil("b has its half", () -> usedMib(cluster, "b") == 4096, node);
@@ -103,6 +108,38 @@ class QueueGuaranteeTest {
       long told = cluster.headroomMib(master);
 
       assertEquals(4096 - 1024, told, "half of the machine, less the master; nothing is known");
+    }
+  }
+
+  @Test
+  void anApplicationThatAsksForALabelIsToldWhatCapacitySchedulerComputes() throws Exception {
+    conf.setBoolean(YarnConfiguration.NODE_LABELS_ENABLED, true);
+    conf.set(
+        YarnConfiguration.FS_NODE_LABELS_STORE_ROOT_DIR,
+        directory.resolve("labels").toUri().toString());
+    String prefix = "yarn.scheduler.capacity.root";
+    conf.set(prefix + ".accessible-node-labels.x.capacity", "100");
+    conf.set(prefix + ".a.accessible-node-labels", "x");
+    conf.set(prefix + ".a.accessible-node-labels.x.capacity", "100");
+    conf.set(prefix + ".b.accessible-node-labels.x.capacity", "0");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      RMNodeLabelsManager labels = cluster.resourceManager().getRMContext().getNodeLabelManager();
+      labels.addToCluserNodeLabelsWithDefaultExclusivity(Collections.singleton("x"));
+      MockNM labelled = cluster.registerReporting("127.0.0.1:2", 8192, 8);
+      labels.addLabelsToNode(
+          Collections.singletonMap(labelled.getNodeId(), Collections.singleton("x")));
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 8192, 8);
+      MockAM master = cluster.launch("a", node);
+      ResourceRequest ask =
+          ResourceRequest.newInstance(
+              Priority.newInstance(1), ResourceRequest.ANY, Resource.newInstance(1024, 1), 16);
+      ask.setNodeLabelExpression("x");
+      master.allocate(Collections.singletonList(ask), Collections.emptyList());
+      cluster.resourceManager().drainEvents();
+
+      long told = cluster.headroomMib(master);
+
+      assertTrue(told >= 8192, told + " MiB; all of label x is the queue's");
     }
   }
 
