@@ -8,6 +8,7 @@ use crate::policy::MinFrag;
 mod bookable;
 mod by_memory;
 mod churn;
+mod countables;
 mod foreseeing;
 mod grid;
 mod guarantee;

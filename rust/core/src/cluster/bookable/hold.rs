@@ -1,5 +1,7 @@
 //! Preemption is held back while nodes of the same label have shrunk.
 
+use std::sync::Arc;
+
 use super::booked::{Booked, Ratios};
 use super::growth::BookableRatio;
 use super::shares::Shares;
@@ -9,6 +11,15 @@ use crate::ids::NodeId;
 
 /// Nodes hold preemption back for this time after they shrank, in milliseconds: five minutes.
 const HOLD_MS: i64 = 300_000;
+
+/// Nodes of a label shrink. A hold begins with the first time and is not prolonged by later ones, because nodes whose
+/// demand fluctuates shrink again and again. The next hold begins no sooner than as long after its end.
+pub(crate) fn begin_hold(shares: &mut Shares, label: &Arc<str>, now_ms: i64) {
+    let held_or_rests = |began_ms: i64| (0..2 * HOLD_MS).contains(&now_ms.saturating_sub(began_ms));
+    if !shares.hold_began_ms(label).is_some_and(held_or_rests) {
+        shares.hold_begins(label, now_ms);
+    }
+}
 
 /// A container that CapacityScheduler's monitor wants to preempt.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +37,8 @@ pub struct Preemption<'a> {
 ///   more than its share of the former size keeps its containers on all nodes of the label: nodes fall silent one
 ///   after the other, and the monitor takes containers from those that still report.
 /// - A queue uses more than its maximum capacity of what is bookable now, and by demand no more than that part of the
-///   registered nodes. It keeps its containers as long as no queue waits that has less than its guarantee.
+///   registered nodes. Within the hold it keeps its containers as long as no queue waits that has less than its
+///   guarantee.
 pub(crate) fn may_preempt(
     settings: &ClusterSettings,
     nodes: &Nodes,
@@ -49,15 +61,16 @@ pub(crate) fn may_preempt(
             return false;
         }
     }
-    let any_shrank = shares.shrunk_ms(label).is_some_and(|at_ms| is_recent(at_ms, now_ms));
+    let is_held = shares.hold_began_ms(label).is_some_and(|began_ms| is_recent(began_ms, now_ms));
     let bookable = || sum(&|entry| scaled(settings, entry, entry.bookable));
-    !(any_shrank
+    !(is_held
         && !shares.is_guarantee_waited_for(label)
         && shares.is_above_maximum_of(queue, label, bookable()))
 }
 
 fn is_recent(at_ms: i64, now_ms: i64) -> bool {
-    now_ms.saturating_sub(at_ms) <= HOLD_MS
+    // A clock set back ends the hold, too.
+    (0..=HOLD_MS).contains(&now_ms.saturating_sub(at_ms))
 }
 
 fn has_shrunk(entry: &NodeEntry, now_ms: i64) -> bool {

@@ -30,6 +30,7 @@ use super::waiting::WaitingTable;
 use crate::ids::NodeId;
 use booked::Ratios;
 use growth::ratio_of;
+use hold::begin_hold;
 
 /// A node whose bookable capacity has to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +125,7 @@ impl Bookable {
         for change in &changes {
             if let Some(entry) = state.nodes.get_mut(change.node) {
                 if change.ratio.is_below(change.from) {
-                    self.shares.shrunk(&entry.label, now_ms);
+                    begin_hold(&mut self.shares, &entry.label, now_ms);
                 }
                 entry.growth.resized(change.from, change.ratio, now_ms);
                 entry.set_bookable(change.ratio, now_ms);

@@ -46,8 +46,8 @@ pub(crate) struct Shares {
     /// The labels that are not exclusive.
     shared_labels: BTreeSet<String>,
     ceilings: BTreeMap<String, f64>,
-    /// When nodes were last lowered, by label.
-    shrunk_ms: BTreeMap<Arc<str>, i64>,
+    /// When the latest hold of preemption began, by label.
+    hold_began_ms: BTreeMap<Arc<str>, i64>,
     /// The labels where a leaf queue waits that holds less than its guarantee.
     guarantee_waited_for: BTreeSet<Arc<str>>,
 }
@@ -242,14 +242,14 @@ impl Shares {
         self.guarantee_waited_for.contains(label)
     }
 
-    /// Nodes of a label were lowered.
-    pub(crate) fn shrunk(&mut self, label: &Arc<str>, now_ms: i64) {
-        self.shrunk_ms.insert(Arc::clone(label), now_ms);
+    /// A hold of preemption begins for a label.
+    pub(crate) fn hold_begins(&mut self, label: &Arc<str>, now_ms: i64) {
+        self.hold_began_ms.insert(Arc::clone(label), now_ms);
     }
 
-    /// When nodes of a label were last lowered.
-    pub(crate) fn shrunk_ms(&self, label: &str) -> Option<i64> {
-        self.shrunk_ms.get(label).copied()
+    /// When the latest hold of preemption began for a label.
+    pub(crate) fn hold_began_ms(&self, label: &str) -> Option<i64> {
+        self.hold_began_ms.get(label).copied()
     }
 
     /// Whether a queue's requests are within its guaranteed part of nodes of this size.

@@ -7,15 +7,19 @@
 //! While a node is kept, another application goes there only if its container ends before the planned start
 //! (EASY backfilling: Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995; Mu'alem and Feitelson, IEEE TPDS
 //! 12(6), 2001). A kept node filters the order of a round and changes nothing else.
+//!
+//! The owner may lack [`Countables`], such as GPUs. Then containers that ask for none go there too, as long as
+//! they leave the owner's memory and virtual cores free.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::cluster::Cluster;
 use crate::cluster::plan::planned_start;
+use crate::cluster::round::Offer;
 use crate::cluster::settings::ClusterSettings;
-use crate::cluster::state::{ApplicationId, NodeId, Nodes, Request, State};
-use crate::cluster::waiting::{Line, WaitingTable};
+use crate::cluster::state::{ApplicationId, Countables, NodeEntry, NodeId, Nodes, Request, State};
+use crate::cluster::waiting::{Line, Row, WaitingTable};
 use crate::fit::Peaks;
 use crate::slot_of;
 
@@ -53,7 +57,8 @@ pub struct KeptNode {
     pub node: NodeId,
     /// The application for which the node is kept.
     pub application: ApplicationId,
-    /// Planned start of the next container there; none if it depends on containers without a predicted end.
+    /// Planned start of the next container there; none if it depends on containers without a predicted end, or on
+    /// countables.
     pub start_ms: Option<i64>,
     priority: i32,
     waiting_since_ms: i64,
@@ -68,9 +73,7 @@ impl KeptNode {
         cluster.keeper.kept(&cluster.waiting)
     }
 
-    /// Whether an application may go there: the owner, one of higher YARN priority, or one whose
-    /// container ends before the planned start. `life` is in slots; none without a predicted end.
-    pub(crate) fn admits(&self, line: &Line, life: Option<usize>, now_ms: i64) -> bool {
+    fn admits(&self, line: &Line, life: Option<usize>, now_ms: i64) -> bool {
         let ends_before = |start_ms: i64| {
             let slots = slot_of(start_ms).saturating_sub(slot_of(now_ms));
             life.is_some_and(|life| i64::try_from(life).is_ok_and(|life| life <= slots))
@@ -80,11 +83,50 @@ impl KeptNode {
             || self.start_ms.is_some_and(ends_before)
     }
 
-    /// The owner's line, if the owner still waits for the container for which the node is kept.
-    fn line<'a>(&self, waiting: &'a WaitingTable) -> Option<&'a Line> {
-        let line = waiting.line_of(self.application);
-        line.filter(|line| line.since_ms == self.waiting_since_ms)
+    /// The owner, if it still waits for the container for which the node is kept.
+    fn owner<'a>(&self, waiting: &'a WaitingTable) -> Option<Owner<'a>> {
+        let owner = Owner::new(waiting, waiting.row_of(self.application)?);
+        (owner.line.since_ms == self.waiting_since_ms).then_some(owner)
     }
+}
+
+/// The application for which a node is or may be kept.
+#[derive(Debug, Clone, Copy)]
+struct Owner<'a> {
+    line: &'a Line,
+    countables: &'a Countables,
+}
+
+impl<'a> Owner<'a> {
+    fn new(waiting: &'a WaitingTable, row: Row) -> Self {
+        Self { line: waiting.line(row), countables: waiting.countables_of(row) }
+    }
+}
+
+/// A kept node that is offered to a round.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeptAsOffered {
+    kept: KeptNode,
+    /// What is free beside the owner's request; none unless the owner lacks countables.
+    beside_owner: Option<Request>,
+}
+
+impl KeptAsOffered {
+    /// Whether an application may go there: the owner, one of higher YARN priority, one whose container
+    /// ends before the planned start, or one that takes nothing of what the owner waits for. `life` is in
+    /// slots; none without a predicted end.
+    pub(crate) fn admits(&self, line: &Line, life: Option<usize>, now_ms: i64) -> bool {
+        let fits_beside = |free| !line.asks_countables && line.request.fits_into(free);
+        self.kept.admits(line, life, now_ms) || self.beside_owner.is_some_and(fits_beside)
+    }
+}
+
+/// The last placement of a container size.
+#[derive(Debug)]
+struct Placed {
+    request: Request,
+    countables: Countables,
+    last_ms: i64,
 }
 
 /// Decides which node is kept free, for whom and for how long.
@@ -96,8 +138,8 @@ pub(crate) struct NodeKeeper {
     /// The node kept last; the next search starts behind it.
     last: Option<NodeId>,
     rest_until_ms: HashMap<ApplicationId, i64>,
-    /// The last placement of each container size.
-    placed_ms: Vec<(Request, i64)>,
+    /// One entry for each container size.
+    placed: Vec<Placed>,
 }
 
 impl NodeKeeper {
@@ -107,32 +149,44 @@ impl NodeKeeper {
     }
 
     /// Records a placement.
-    pub(crate) fn placed(&mut self, request: Request, now_ms: i64) {
-        if let Some((_, last_ms)) = self.placed_ms.iter_mut().find(|(size, _)| *size == request) {
-            *last_ms = now_ms;
+    pub(crate) fn placed(&mut self, request: Request, countables: &Countables, now_ms: i64) {
+        let is_same = |it: &&mut Placed| it.request == request && it.countables == *countables;
+        if let Some(placed) = self.placed.iter_mut().find(is_same) {
+            placed.last_ms = now_ms;
             return;
         }
-        if self.placed_ms.len() == SIZES_REMEMBERED {
-            let oldest = (0..SIZES_REMEMBERED).min_by_key(|i| self.placed_ms[*i].1);
-            self.placed_ms.swap_remove(oldest.unwrap_or(0));
+        if self.placed.len() == SIZES_REMEMBERED {
+            let oldest = (0..SIZES_REMEMBERED).min_by_key(|i| self.placed[*i].last_ms);
+            self.placed.swap_remove(oldest.unwrap_or(0));
         }
-        self.placed_ms.push((request, now_ms));
+        self.placed.push(Placed { request, countables: countables.clone(), last_ms: now_ms });
     }
 
     /// Whether a container of at least this size was placed after `since_ms`.
-    fn had_room_for(&self, request: Request, since_ms: i64) -> bool {
-        let mut placed = self.placed_ms.iter();
-        placed.any(|(size, last_ms)| *last_ms > since_ms && request.fits_into(*size))
+    fn had_room_for(&self, owner: Owner<'_>, since_ms: i64) -> bool {
+        self.placed.iter().any(|placed| {
+            placed.last_ms > since_ms
+                && owner.line.request.fits_into(placed.request)
+                && owner.countables.fits_into(placed.countables.amounts())
+        })
     }
 
     /// The kept node, if any.
     pub(crate) fn kept(&self, waiting: &WaitingTable) -> Option<KeptNode> {
-        self.kept.filter(|kept| kept.line(waiting).is_some())
+        self.kept.filter(|kept| kept.owner(waiting).is_some())
     }
 
-    /// The kept node, if it is `node`.
-    pub(crate) fn kept_on(&self, node: NodeId, waiting: &WaitingTable) -> Option<KeptNode> {
-        self.kept(waiting).filter(|kept| kept.node == node)
+    /// The kept node, if it is the offered one.
+    pub(crate) fn kept_on(
+        &self,
+        offer: Offer<'_>,
+        waiting: &WaitingTable,
+    ) -> Option<KeptAsOffered> {
+        let kept = self.kept.filter(|kept| kept.node == offer.node)?;
+        let owner = kept.owner(waiting)?;
+        let lacks_countables = !owner.countables.fits_into(offer.free_countables);
+        let beside_owner = lacks_countables.then(|| offer.free.minus(owner.line.request));
+        Some(KeptAsOffered { kept, beside_owner })
     }
 
     /// A round on `node` listed these applications.
@@ -157,8 +211,8 @@ impl NodeKeeper {
             return Vec::new();
         }
         let kept = self.kept.iter().map(|kept| kept.node);
-        let line = self.stuck_longest(settings, waiting, now_ms);
-        kept.chain(line.into_iter().flat_map(|line| self.candidates(nodes, line))).collect()
+        let owner = self.stuck_longest(settings, waiting, now_ms);
+        kept.chain(owner.into_iter().flat_map(|owner| self.candidates(nodes, owner))).collect()
     }
 
     /// Releases or replaces the kept node, at most once per [`UPDATE_EVERY_MS`].
@@ -180,8 +234,8 @@ impl NodeKeeper {
         }
         if self.kept.is_none() {
             self.rest_until_ms.retain(|_, until_ms| *until_ms > now_ms);
-            if let Some(line) = self.stuck_longest(settings, waiting, now_ms) {
-                self.keep_for(line, &mut search);
+            if let Some(owner) = self.stuck_longest(settings, waiting, now_ms) {
+                self.keep_for(owner, &mut search);
             }
         }
     }
@@ -193,7 +247,7 @@ impl NodeKeeper {
         waiting: &WaitingTable,
         search: &mut StartSearch<'_>,
     ) -> Option<KeptNode> {
-        let line = kept.line(waiting)?;
+        let owner = kept.owner(waiting)?;
         let now_ms = search.now_ms;
         let kept_ms = now_ms.saturating_sub(kept.since_ms);
         let wait_ms = search.settings.starvation_wait_ms;
@@ -209,8 +263,8 @@ impl NodeKeeper {
             return None;
         }
         Some(KeptNode {
-            start_ms: search.planned_start(kept.node, line)?,
-            priority: line.priority,
+            start_ms: search.planned_start(kept.node, owner)?,
+            priority: owner.line.priority,
             ..kept
         })
     }
@@ -222,42 +276,52 @@ impl NodeKeeper {
         settings: &ClusterSettings,
         waiting: &'a WaitingTable,
         now_ms: i64,
-    ) -> Option<&'a Line> {
+    ) -> Option<Owner<'a>> {
         let wait_ms = settings.starvation_wait_ms;
         let after_ms = wait_ms.saturating_add(KEEP_AFTER_STARVING_MS);
         let anyway_after_ms = wait_ms.saturating_mul(KEEP_ANYWAY_AFTER_WAITS);
-        let is_stuck = |line: &&Line| {
+        let is_stuck = |(row, line): &(Row, &Line)| {
             let waited_ms = now_ms.saturating_sub(line.since_ms);
             let starves_from_ms = line.since_ms.saturating_add(wait_ms);
             waited_ms >= after_ms
                 && !line.makes_progress
-                // No round names it, or the core does not know which nodes have what it asks for.
+                // Otherwise no round names it.
                 && line.is_ordered
-                && !line.asks_countables
                 && !self.rest_until_ms.contains_key(&line.application)
                 && (waited_ms >= anyway_after_ms
-                    || !self.had_room_for(line.request, starves_from_ms))
+                    || !self.had_room_for(Owner::new(waiting, *row), starves_from_ms))
         };
-        let order = |line: &&Line| (Reverse(line.priority), line.since_ms, line.application);
-        waiting.lines().iter().filter(is_stuck).min_by_key(order)
+        let order =
+            |(_, line): &(Row, &Line)| (Reverse(line.priority), line.since_ms, line.application);
+        let (row, _) = waiting.lines().iter().enumerate().filter(is_stuck).min_by_key(order)?;
+        Some(Owner::new(waiting, row))
     }
 
-    /// The nodes behind the one kept last.
-    fn candidates(&self, nodes: &Nodes, line: &Line) -> impl Iterator<Item = NodeId> {
-        let request = line.request;
+    /// The nodes behind the one kept last that are large enough. While none is known to have the countables in total,
+    /// as after a restart: those that have some of each type, since a kept node shows how many it has.
+    fn candidates(&self, nodes: &Nodes, owner: Owner<'_>) -> impl Iterator<Item = NodeId> {
+        let Owner { line: Line { request, .. }, countables } = owner;
+        let fits = |entry: &NodeEntry| request.fits_into(entry.registered);
+        let is_large_enough =
+            move |entry: &NodeEntry| fits(entry) && entry.countables.has(countables);
+        let is_any_known = nodes.entries().any(is_large_enough);
         nodes
             .around(self.last.unwrap_or(NodeId(0)))
-            .filter(move |(_, entry)| request.fits_into(entry.registered))
+            .filter(move |(_, entry)| match is_any_known {
+                true => is_large_enough(entry),
+                false => fits(entry) && entry.countables.may_have(countables),
+            })
             .map(|(id, _)| id)
             .take(NODES_COMPARED)
     }
 
     /// Keeps the candidate with the earliest planned start.
-    fn keep_for(&mut self, line: &Line, search: &mut StartSearch<'_>) {
-        let nodes: Vec<_> = self.candidates(&search.state.nodes, line).collect();
+    fn keep_for(&mut self, owner: Owner<'_>, search: &mut StartSearch<'_>) {
+        let line = owner.line;
+        let nodes: Vec<_> = self.candidates(&search.state.nodes, owner).collect();
         // No planned start sorts last; of equal starts the first node wins.
         let starts =
-            nodes.into_iter().filter_map(|node| Some((node, search.planned_start(node, line)?)));
+            nodes.into_iter().filter_map(|node| Some((node, search.planned_start(node, owner)?)));
         let earliest = starts.min_by_key(|(_, start_ms)| (start_ms.is_none(), *start_ms));
         let now_ms = search.now_ms;
         let Some((node, start_ms)) = earliest else {
@@ -289,14 +353,17 @@ struct StartSearch<'a> {
 
 impl StartSearch<'_> {
     /// The planned start on a node; none where the core does not decide about the node.
-    fn planned_start(&mut self, node: NodeId, line: &Line) -> Option<Option<i64>> {
+    fn planned_start(&mut self, node: NodeId, owner: Owner<'_>) -> Option<Option<i64>> {
         let now_ms = self.now_ms;
         let entry = self.state.nodes.get_mut(node)?;
         if !entry.is_decided(self.settings, now_ms) {
             return None;
         }
+        if entry.countables.lacks(owner.countables) {
+            return Some(None);
+        }
         entry.plan.refresh_left(&mut entry.node, now_ms);
         let entry = self.state.nodes.get(node)?;
-        Some(planned_start(self.state, entry, line, self.peaks, now_ms))
+        Some(planned_start(self.state, entry, owner.line, self.peaks, now_ms))
     }
 }

@@ -8,7 +8,7 @@ mod skips;
 mod starvation;
 
 pub use kept_node::KeptNode;
-pub(crate) use kept_node::NodeKeeper;
+pub(crate) use kept_node::{KeptAsOffered, NodeKeeper};
 pub(crate) use passing::{BetterNodes, Passing};
 pub(crate) use reservation::ReservationContest;
 pub(crate) use skips::Skips;

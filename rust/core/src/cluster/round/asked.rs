@@ -12,13 +12,13 @@ use crate::windows::WindowSet;
 
 /// The contenders for the node, best first.
 pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
-    let Offer { node, free, free_countables, .. } = round.offer;
+    let offer @ Offer { node, free, free_countables, .. } = round.offer;
     let now_ms = round.now_ms;
     let settings = &round.cluster.settings;
     let entry = round.cluster.state.nodes.get(node)?;
     let judge = Judge::of(round.cluster.policy.as_ref());
     let turns = turns(round);
-    let kept = round.cluster.keeper.kept_on(node, &round.cluster.waiting);
+    let kept = round.cluster.keeper.kept_on(offer, &round.cluster.waiting);
     let held_back = round.cluster.waiting.queues_short_of_memory();
     // A policy that does not look ahead sees no delay.
     let delayed_in =

@@ -35,14 +35,14 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
             }
         };
     if commit.may_refuse {
+        let request = commit.request.bookable(cluster.settings.virtual_cores_count);
         if let Some(application) = cluster.state.applications.get_mut(&commit.application) {
             application.waiting_since_ms = now_ms;
+            cluster.keeper.placed(request, &application.countables, now_ms);
         }
-        let request = commit.request.bookable(cluster.settings.virtual_cores_count);
         cluster.waiting.granted(commit.application, now_ms);
         cluster.passing.granted(commit.application);
         cluster.skips.granted(commit.node, commit.application);
-        cluster.keeper.placed(request, now_ms);
     }
     let executor = cluster.state.next_executor();
     let application = cluster.state.applications.get(&commit.application);

@@ -75,7 +75,8 @@ impl Round<'_> {
     pub(crate) fn run(mut self) -> Option<Vec<ApplicationId>> {
         let now_ms = self.now_ms;
         let Offer { node, naming, .. } = self.offer;
-        let entry = self.cluster.state.nodes.get(node)?;
+        let entry = self.cluster.state.nodes.get_mut(node)?;
+        entry.countables.offer(self.offer.free_countables);
         if !entry.is_decided(&self.cluster.settings, now_ms) {
             return None;
         }
@@ -146,7 +147,7 @@ impl Round<'_> {
             shares: &bookable.shares,
             applications: &state.applications,
             offer: self.offer,
-            kept: keeper.kept_on(self.offer.node, waiting),
+            kept: keeper.kept_on(self.offer, waiting),
             now_ms: self.now_ms,
         };
         Some(pass(&screened, waiting, held_back.as_deref()))

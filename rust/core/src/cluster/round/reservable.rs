@@ -7,7 +7,7 @@
 //! is kept for a starving application instead.
 
 use super::Round;
-use crate::cluster::state::ApplicationId;
+use crate::cluster::state::{ApplicationId, NodeEntry};
 use crate::cluster::waiting::Line;
 
 impl Round<'_> {
@@ -32,18 +32,27 @@ impl Round<'_> {
         let waiting = &cluster.waiting;
         let entry = cluster.state.nodes.get(offer.node);
         let entry = entry.filter(|entry| !entry.bookable.is_raised());
-        let kept = cluster.keeper.kept_on(offer.node, waiting);
+        let kept = cluster.keeper.kept_on(*offer, waiting);
         let entry = entry.filter(|_| waiting.is_nothing_predicted());
         let held_back = waiting.queues_short_of_memory();
-        waiting.lines().iter().filter(move |line| {
-            !line.request.fits_into(offer.free)
-                && line.is_ordered
-                && entry.is_some_and(|entry| line.request.fits_into(entry.registered))
+        let rows = waiting.lines().iter().enumerate();
+        let lines = rows.filter(move |(row, line)| {
+            let countables = waiting.countables_of(*row);
+            let fits = || {
+                line.request.fits_into(offer.free) && countables.fits_into(offer.free_countables)
+            };
+            let is_large_enough = |entry: &NodeEntry| {
+                line.request.fits_into(entry.registered) && entry.countables.has(countables)
+            };
+            line.is_ordered
+                && entry.is_some_and(is_large_enough)
+                && !fits()
                 && kept.is_none_or(|kept| kept.admits(line, None, *now_ms))
                 && !(line.kind.is_application_master()
                     && held_back.as_ref().is_some_and(|queues| queues[line.queue as usize]))
                 && !cluster.is_at_maximum(line.application, offer.node)
-        })
+        });
+        lines.map(|(_, line)| line)
     }
 }
 

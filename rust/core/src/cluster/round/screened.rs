@@ -4,7 +4,7 @@
 use super::Offer;
 use crate::by_plan::ByPlan;
 use crate::cluster::bookable::Shares;
-use crate::cluster::patience::{KeptNode, ReservationContest, Wait};
+use crate::cluster::patience::{KeptAsOffered, ReservationContest, Wait};
 use crate::cluster::ranking::{Contender, Contest, FitFilter, Rank, Scores, some_of_each_left};
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{ApplicationId, Applications, Countables, NodeEntry};
@@ -22,7 +22,7 @@ pub(crate) struct ScreenedRound<'a> {
     pub(crate) offer: Offer<'a>,
     pub(crate) now_ms: i64,
     pub(crate) settings: &'a ClusterSettings,
-    pub(crate) kept: Option<KeptNode>,
+    pub(crate) kept: Option<KeptAsOffered>,
     pub(crate) shares: &'a Shares,
     pub(crate) applications: &'a Applications,
 }

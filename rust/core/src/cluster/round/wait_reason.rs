@@ -70,7 +70,9 @@ pub(crate) fn wait_reason(
         Note::None => None,
         Note::Behind { node, behind } => Some(WaitReason::Behind { node, behind }),
         Note::Skipped { node } => Some(WaitReason::Skipped { node }),
-        Note::Kept { node } => keeper.kept_on(node, waiting).map(WaitReason::Kept),
+        Note::Kept { node } => {
+            keeper.kept(waiting).filter(|kept| kept.node == node).map(WaitReason::Kept)
+        }
         Note::AtMaximum { node } => Some(WaitReason::AtMaximum { node }),
         Note::Passed { node } => {
             let better = passing.passed_for(application)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::countables::OfferedCountables;
 use super::demands::Predicted;
 use super::node_plan::NodePlan;
 use super::request::Request;
@@ -38,6 +39,7 @@ pub struct NodeEntry {
     /// YARN's container id of each running executor.
     pub(crate) containers: BTreeMap<ExecutorId, Arc<str>>,
     pub(crate) plan: NodePlan,
+    pub(crate) countables: OfferedCountables,
     measured_capacity: Option<Resources>,
     /// Until then a report that is too old counts as fresh.
     excused_until_ms: i64,
@@ -67,6 +69,7 @@ impl NodeEntry {
             lowered: None,
             containers: BTreeMap::new(),
             plan: NodePlan::default(),
+            countables: OfferedCountables::default(),
             measured_capacity: None,
             excused_until_ms: i64::MIN,
             excused_report_ms: None,
@@ -77,6 +80,8 @@ impl NodeEntry {
 
     pub(crate) fn resize(&mut self, registered: Request) {
         self.registered = registered;
+        // The node may have less of them now.
+        self.countables = OfferedCountables::default();
         self.derive_capacity();
     }
 

@@ -166,3 +166,14 @@ fn nodes_that_go_down_come_before_nodes_that_go_up() {
     assert_eq!(changes.iter().map(|it| it.node).collect::<Vec<_>>(), [second]);
     assert!(!cluster.node(second).unwrap().bookable.is_raised());
 }
+
+#[test]
+fn where_raising_is_forbidden_no_node_is_raised_and_raised_ones_come_down() {
+    let (mut cluster, node, _) = cluster_and_learned();
+    cluster.forbid_raising(true);
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), BookableRatio::PHYSICAL);
+    cluster.forbid_raising(false);
+    assert_eq!(follow(&mut cluster, node, 13_000, 25_000), memory(2_000));
+    cluster.forbid_raising(true);
+    assert_eq!(follow(&mut cluster, node, 26_000, 26_000), BookableRatio::PHYSICAL, "at once");
+}

@@ -1,13 +1,17 @@
 //! With CapacityScheduler's limits and its preemption monitor around the core, every queue gets its
 //! guarantee and none takes more than its maximum.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::*;
 
 const NODE_GB: u64 = 32;
+/// The largest container.
+const LARGEST_GB: u64 = 2;
 const MONITOR_EVERY_MS: i64 = 3_000;
-/// By then the idle queue must have its guarantee: 20 rounds of the monitor.
+/// By then the queue that asks for its guarantee must have it: 20 rounds of the monitor.
 const DELIVERED_MS: i64 = 60_000;
 
 #[derive(Debug, Clone)]
@@ -15,19 +19,37 @@ struct QueueSetup {
     name: String,
     capacity: f64,
     maximum: f64,
-    /// Demand over request of its application; none where it is not known.
-    known_ratio: Option<f64>,
-    request_gb: u64,
+    applications: Vec<ApplicationSetup>,
 }
 
-/// Nodes, one application in each queue, and what CapacityScheduler does around the core.
+#[derive(Debug, Clone)]
+struct ApplicationSetup {
+    /// Demand over request; none where it is not known.
+    known_ratio: Option<f64>,
+    request_gb: u64,
+    /// How many containers it asks for at the beginning, and 20 s later.
+    asks: [u32; 2],
+}
+
+/// A queue and the place of one of its applications.
+type Place = (usize, usize);
+
+/// A running container.
+#[derive(Debug, Clone)]
+struct Runs {
+    name: String,
+    of: Place,
+    size_gb: u64,
+}
+
+/// Nodes, the applications of each queue, and what CapacityScheduler does around the core.
 struct Surroundings {
     cluster: Cluster,
     nodes: Vec<NodeId>,
     queues: Vec<QueueSetup>,
-    applications: Vec<Option<ApplicationId>>,
-    /// In order of start: name, queue and size.
-    running: Vec<(String, usize, u64)>,
+    applications: BTreeMap<ApplicationId, Place>,
+    /// In order of start.
+    running: Vec<Runs>,
     started: usize,
     now_ms: i64,
 }
@@ -51,19 +73,36 @@ impl Surroundings {
             at_most: None,
         };
         cluster.configure_queues(queues.iter().map(share).collect());
-        let applications = vec![None; queues.len()];
+        let mut applications = BTreeMap::new();
+        for (number, queue) in queues.iter().enumerate() {
+            for (place, setup) in queue.applications.iter().enumerate() {
+                let demands = setup.known_ratio.map_or_else(Demands::default, |ratio| {
+                    learned(&[0.01; 2_000], setup.request_gb as f64 * ratio)
+                });
+                let (id, name) = (format!("{number}.{place}"), &queue.name);
+                let application = Application::new(&id, &id, name, demands, 0);
+                applications.insert(cluster.application_added(application), (number, place));
+            }
+        }
         Self { cluster, nodes, queues, applications, running: Vec::new(), started: 0, now_ms: 0 }
     }
 
-    /// The queue's application asks for this many containers.
-    fn ask(&mut self, queue: usize, count: u32) {
-        let QueueSetup { name, known_ratio, request_gb, .. } = self.queues[queue].clone();
-        let demands = known_ratio.map_or_else(Demands::default, |ratio| {
-            learned(&[0.01; 2_000], request_gb as f64 * ratio)
-        });
-        let application = *self.applications[queue].get_or_insert_with(|| {
-            self.cluster.application_added(Application::new(&name, &name, &name, demands, 0))
-        });
+    fn setup(&self, (queue, place): Place) -> &ApplicationSetup {
+        &self.queues[queue].applications[place]
+    }
+
+    /// Each application asks for this many containers more.
+    fn ask_for_more(&mut self, count: impl Fn(Place, &ApplicationSetup) -> u32) {
+        for (application, place) in self.applications.clone() {
+            let more = count(place, self.setup(place));
+            let waits = self.cluster.application(application).unwrap().waiting;
+            self.ask(application, waits.map_or(0, |ask| ask.count) + more);
+        }
+    }
+
+    /// An application asks for this many containers in all.
+    fn ask(&mut self, application: ApplicationId, count: u32) {
+        let request_gb = self.setup(self.applications[&application]).request_gb;
         self.cluster.pending(application, Ask { count, ..ask(request_gb, 1) }, self.now_ms);
     }
 
@@ -88,18 +127,15 @@ impl Surroundings {
     fn heartbeat(&mut self, node: NodeId) {
         let free = self.cluster.node(node).unwrap().free(true);
         let mut named = self.cluster.round(node, free, self.now_ms).unwrap_or_default();
-        let queue_of = |of: &Self, application| {
-            of.applications.iter().position(|it| *it == Some(application)).unwrap()
-        };
         named.sort_by(|one, other| {
             let served = |application| {
-                let queue = queue_of(self, application);
+                let (queue, _) = self.applications[application];
                 self.used_gb(queue) as f64 / self.queues[queue].capacity
             };
-            served(*one).total_cmp(&served(*other))
+            served(one).total_cmp(&served(other))
         });
         for application in named {
-            let queue = queue_of(self, application);
+            let of @ (queue, _) = self.applications[&application];
             let waits = self.cluster.application(application).unwrap().waiting.unwrap();
             let limit = self.queues[queue].maximum * self.bookable_gb();
             if self.used_gb(queue) as f64 >= limit {
@@ -109,8 +145,9 @@ impl Surroundings {
             let name = self.started.to_string();
             let placed = place(&mut self.cluster, &name, application, node, self.now_ms);
             if matches!(placed, Commit::Placed(_)) {
-                self.running.push((name, queue, self.queues[queue].request_gb));
-                self.ask(queue, waits.count - 1);
+                let size_gb = self.setup(of).request_gb;
+                self.running.push(Runs { name, of, size_gb });
+                self.ask(application, waits.count - 1);
                 return;
             }
         }
@@ -127,29 +164,37 @@ impl Surroundings {
         }
         let used: u64 = (0..self.queues.len()).map(|queue| self.used_gb(queue)).sum();
         wanted_gb -= (bookable_gb - used as f64).max(0.0);
-        for (name, queue, size_gb) in self.running.clone().into_iter().rev() {
+        for Runs { name, of: (queue, _), size_gb } in self.running.clone().into_iter().rev() {
             let stays_above =
                 self.used_gb(queue) as f64 - size_gb as f64 >= guaranteed(self, queue);
             if wanted_gb > 0.0 && stays_above {
                 self.cluster.finished(&name);
-                self.running.retain(|(running, ..)| *running != name);
+                self.running.retain(|running| running.name != name);
                 wanted_gb -= size_gb as f64;
             }
         }
     }
 
+    fn running_of(&self, queue: usize) -> impl Iterator<Item = &Runs> {
+        self.running.iter().filter(move |it| it.of.0 == queue)
+    }
+
     fn used_gb(&self, queue: usize) -> u64 {
-        self.running.iter().filter(|it| it.1 == queue).map(|it| it.2).sum()
+        self.running_of(queue).map(|it| it.size_gb).sum()
     }
 
     fn demanded_gb(&self, queue: usize) -> f64 {
-        self.used_gb(queue) as f64 * self.queues[queue].known_ratio.unwrap_or(1.0)
+        let ratio = |of| self.setup(of).known_ratio.unwrap_or(1.0);
+        self.running_of(queue).map(|it| it.size_gb as f64 * ratio(it.of)).sum()
     }
 
     fn pending_gb(&self, queue: usize) -> u64 {
-        let application = self.applications[queue].and_then(|id| self.cluster.application(id));
-        let waiting = application.and_then(|application| application.waiting);
-        waiting.map_or(0, |ask| u64::from(ask.count) * self.queues[queue].request_gb)
+        let of_it = self.applications.iter().filter(|(_, of)| of.0 == queue);
+        let waiting = of_it.filter_map(|(id, of)| {
+            let ask = self.cluster.application(*id)?.waiting?;
+            Some(u64::from(ask.count) * self.setup(*of).request_gb)
+        });
+        waiting.sum()
     }
 
     fn bookable_gb(&self) -> f64 {
@@ -163,7 +208,7 @@ impl Surroundings {
 
     fn check_limits(&self) {
         for (number, queue) in self.queues.iter().enumerate() {
-            let limit = queue.maximum * self.physical_gb() + queue.request_gb as f64;
+            let limit = queue.maximum * self.physical_gb() + LARGEST_GB as f64;
             let (used, demanded) = (self.used_gb(number) as f64, self.demanded_gb(number));
             assert!(used.min(demanded) <= limit + 1e-6, "{queue:?}: {used} {demanded} {limit}");
         }
@@ -174,22 +219,28 @@ impl Surroundings {
     }
 }
 
-fn queues() -> impl Strategy<Value = Vec<QueueSetup>> {
+/// Applications of a queue. Those of the last queue ask for few containers until it asks for its guarantee.
+fn applications(asks: Vec<u32>) -> impl Strategy<Value = Vec<ApplicationSetup>> {
     let ratio = prop::option::of(prop::sample::select(vec![0.2, 0.5, 1.0]));
-    let queue = (1..4_u32, 0..3_u32, ratio, 1..3_u64);
-    prop::collection::vec(queue, 2..4).prop_map(|queues| {
+    let count = || prop::sample::select(asks.clone());
+    let application =
+        (ratio, 1..=LARGEST_GB, [count(), count()]).prop_map(|(known_ratio, request_gb, asks)| {
+            ApplicationSetup { known_ratio, request_gb, asks }
+        });
+    prop::collection::vec(application, 1..4)
+}
+
+fn queues() -> impl Strategy<Value = Vec<QueueSetup>> {
+    let queue = |asks| (1..4_u32, 0..3_u32, applications(asks));
+    let busy = prop::collection::vec(queue(vec![0, 5, 30, 500]), 1..3);
+    (busy, queue(vec![0, 2, 5])).prop_map(|(mut queues, last)| {
+        queues.push(last);
         let weights: u32 = queues.iter().map(|it| it.0).sum();
         let setups = queues.into_iter().enumerate().map(|(number, queue)| {
-            let (weight, more, known_ratio, request_gb) = queue;
+            let (weight, more, applications) = queue;
             let capacity = f64::from(weight) / f64::from(weights);
             let maximum = (capacity * f64::from(1 + more)).min(1.0);
-            QueueSetup {
-                name: format!("root.{number}"),
-                capacity,
-                maximum,
-                known_ratio,
-                request_gb,
-            }
+            QueueSetup { name: format!("root.{number}"), capacity, maximum, applications }
         });
         setups.collect()
     })
@@ -199,27 +250,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn an_idle_queue_gets_its_guarantee_and_no_queue_more_than_its_maximum(
+    fn a_queue_gets_its_guarantee_and_no_queue_more_than_its_maximum(
         nodes in 2..5_usize,
         queues in queues(),
     ) {
         let mut surroundings = Surroundings::new(nodes, queues);
         let last = surroundings.queues.len() - 1;
-        for queue in 0..last {
-            surroundings.ask(queue, 500);
-        }
-        for _ in 0..40 {
+        for second in 0..40 {
+            match second {
+                0 => surroundings.ask_for_more(|_, setup| setup.asks[0]),
+                20 => surroundings.ask_for_more(|_, setup| setup.asks[1]),
+                _ => {}
+            }
             surroundings.second();
             surroundings.check_limits();
         }
-        // The idle queue's applications are not known, and it asks for its part of the machines.
-        surroundings.queues[last].known_ratio = None;
-        let QueueSetup { capacity, request_gb, .. } = surroundings.queues[last];
-        let guaranteed_gb = capacity * surroundings.physical_gb();
-        // Less than a container may be left over on each node, and of each other queue's share.
-        let left_over = 2 * (nodes + last) as u64;
-        let wanted = (guaranteed_gb as u64 / request_gb * request_gb).saturating_sub(left_over);
-        surroundings.ask(last, 500);
+        // Every application of the last queue asks for more than all of its part of the machines.
+        surroundings.ask_for_more(|(queue, _), _| if queue == last { 500 } else { 0 });
+        let guaranteed_gb = surroundings.queues[last].capacity * surroundings.physical_gb();
+        // Less than a container may be left over on each node, and of each queue's share.
+        let left_over = LARGEST_GB * (nodes + last + 1) as u64;
+        let wanted = (guaranteed_gb as u64).saturating_sub(left_over);
         let since_ms = surroundings.now_ms;
         while surroundings.used_gb(last) < wanted {
             surroundings.second();

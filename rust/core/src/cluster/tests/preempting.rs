@@ -98,3 +98,34 @@ fn a_queue_that_waits_for_its_guarantee_gets_it_by_preemption() {
     cluster.bookable_changes(usize::MAX, LOWERED_MS);
     assert!(!may_preempt(&cluster, node, LOWERED_MS));
 }
+
+#[test]
+fn shrinking_again_does_not_prolong_a_hold_and_the_next_one_begins_as_long_after_it() {
+    let (mut cluster, [node, other, _]) = after_silence(2, 0.1, 0.3);
+    lower(&mut cluster, node);
+    let (a, _) = cluster.applications().find(|(_, it)| it.queue == "root.a").unwrap();
+    cluster.pending(a, Ask { count: 0, ..ask(3, 1) }, LOWERED_MS);
+    let b = in_queue(&mut cluster, "root.b");
+    // The other node goes up and down.
+    let shrink = |cluster: &mut Cluster, at_ms: i64| {
+        cluster.pending(b, ask(3, 1), at_ms - 1_000);
+        cluster.reported(other, physical(), at_ms - 1_000);
+        cluster.bookable_changes(usize::MAX, at_ms - 1_000);
+        assert!(cluster.node(other).unwrap().bookable.is_raised());
+        cluster.pending(b, Ask { count: 0, ..ask(3, 1) }, at_ms);
+        cluster.bookable_changes(usize::MAX, at_ms);
+        assert!(!cluster.node(other).unwrap().bookable.is_raised());
+    };
+    // With the queues the nodes may book less: the hold began with the first step down.
+    let began_ms = SILENT_FROM_MS + 1_000;
+    for after_ms in (20_000..600_000).step_by(10_000) {
+        shrink(&mut cluster, began_ms + after_ms);
+        let may_preempt = may_preempt(&cluster, node, began_ms + after_ms);
+        assert_eq!(may_preempt, after_ms > 300_000, "{after_ms}");
+    }
+    let next_ms = began_ms + 600_000;
+    shrink(&mut cluster, next_ms);
+    assert!(!may_preempt(&cluster, node, next_ms), "a hold of its own");
+    shrink(&mut cluster, next_ms + 200_000);
+    assert!(may_preempt(&cluster, node, next_ms + 301_000), "not for ever");
+}

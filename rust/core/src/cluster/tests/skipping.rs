@@ -154,20 +154,18 @@ fn no_round_names_an_application_of_a_queue_that_is_not_ordered() {
 
 #[test]
 fn no_node_is_kept_for_an_application_that_no_round_names() {
-    for (countables, is_ordered) in [(&[1_u64][..], true), (&[][..], false)] {
-        let (mut cluster, node) = cluster_of_one(settings());
-        let hog = waiting(&mut cluster, "hog", Demands::default(), ask(8, 4));
-        place(&mut cluster, "hog", hog, node, 0);
-        cluster.application_removed(hog);
-        let large = waiting(&mut cluster, "large", Demands::default(), ask(8, 4));
-        cluster.asks_beside(large, countables, is_ordered);
-        cluster.pending(large, ask(8, 4), 0);
-        cluster.reported(node, physical(), 70_000);
-        best(&mut cluster, node, 70_000);
-        assert_eq!(KeptNode::of(&cluster), None);
-        cluster.asks_beside(large, &[], true);
-        cluster.pending(large, ask(8, 4), 0);
-        best(&mut cluster, node, 71_000);
-        assert!(KeptNode::of(&cluster).is_some(), "otherwise it would be");
-    }
+    let (mut cluster, node) = cluster_of_one(settings());
+    let hog = waiting(&mut cluster, "hog", Demands::default(), ask(8, 4));
+    place(&mut cluster, "hog", hog, node, 0);
+    cluster.application_removed(hog);
+    let large = waiting(&mut cluster, "large", Demands::default(), ask(8, 4));
+    cluster.asks_beside(large, &[], false);
+    cluster.pending(large, ask(8, 4), 0);
+    cluster.reported(node, physical(), 70_000);
+    best(&mut cluster, node, 70_000);
+    assert_eq!(KeptNode::of(&cluster), None);
+    cluster.asks_beside(large, &[], true);
+    cluster.pending(large, ask(8, 4), 0);
+    best(&mut cluster, node, 71_000);
+    assert!(KeptNode::of(&cluster).is_some(), "otherwise it would be");
 }

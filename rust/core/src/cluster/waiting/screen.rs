@@ -19,7 +19,7 @@ pub(crate) struct Screen {
     capacity: Resources,
     registered_vcores: u32,
     peaks: Peaks,
-    /// Rows to recompute; a row may occur twice or no longer exist.
+    /// Rows to recompute; a row may occur twice or no longer exist. See [`Self::recompute_later`].
     outdated: Vec<Row>,
     lives: Vec<Life>,
     outlines: Vec<Outline>,
@@ -84,17 +84,28 @@ impl Screen {
     }
 
     pub(crate) fn push(&mut self) {
-        self.outdated.push(self.lives.len());
         self.lives.push(Life::Outdated);
         self.outlines.push(Outline::default());
         self.windows.push(NO_WINDOWS);
         self.needs.push(RowNeeds::default());
         self.demanded.push();
+        self.recompute_later(self.lives.len() - 1);
     }
 
     pub(crate) fn outdate(&mut self, row: Row) {
         self.lives[row] = Life::Outdated;
-        self.outdated.push(row);
+        self.recompute_later(row);
+    }
+
+    /// Notes a row that is outdated. Only a round on a node of this size empties the list, and there may be no such
+    /// node any more, so a list of more than two entries a row is replaced by the rows that are outdated.
+    fn recompute_later(&mut self, row: Row) {
+        if self.outdated.len() < 2 * self.lives.len() {
+            self.outdated.push(row);
+            return;
+        }
+        let is_outdated = |row: &Row| self.lives[*row] == Life::Outdated;
+        self.outdated = (0..self.lives.len()).filter(is_outdated).collect();
     }
 
     pub(crate) fn swap_remove(&mut self, row: Row) {
@@ -104,7 +115,7 @@ impl Screen {
         self.needs.swap_remove(row);
         self.demanded.swap_remove(row);
         if self.lives.get(row) == Some(&Life::Outdated) {
-            self.outdated.push(row);
+            self.recompute_later(row);
         }
     }
 
@@ -204,5 +215,26 @@ impl Screen {
     /// Demands of the rows, without the margin.
     pub(crate) fn demanded(&self) -> &DemandSums {
         &self.demanded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::state::Request;
+
+    #[test]
+    fn what_is_noted_for_a_size_without_nodes_is_bounded() {
+        let entry = NodeEntry::new("node:1", Request { memory_bytes: 8_000_000_000, vcores: 8 });
+        let mut screen = Screen::new(&entry, Peaks::Strict, 2);
+        for _ in 0..1_000 {
+            screen.outdate(1);
+            screen.push();
+            screen.swap_remove(0);
+            assert!(screen.outdated.len() <= 2 * screen.lives.len(), "{:?}", screen.outdated);
+        }
+        screen.push();
+        let all = 0..screen.lives.len();
+        assert!(all.into_iter().all(|row| screen.outdated.contains(&row)), "none is forgotten");
     }
 }

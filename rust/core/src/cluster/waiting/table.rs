@@ -62,8 +62,12 @@ impl WaitingTable {
         &self.lines[row]
     }
 
+    pub(crate) fn row_of(&self, application: ApplicationId) -> Option<Row> {
+        self.rows.get(&application).copied()
+    }
+
     pub(crate) fn line_of(&self, application: ApplicationId) -> Option<&Line> {
-        self.lines.get(*self.rows.get(&application)?)
+        self.lines.get(self.row_of(application)?)
     }
 
     pub(crate) fn note_of(&self, application: ApplicationId) -> Option<Note> {
