@@ -33,7 +33,7 @@ BOOTSTRAP := @command -v python3 >/dev/null \
 TEST_STEPS := lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent bench-learning \
 	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
 # Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.
-CLUSTER_HALF := $(patsubst %,integration/test_%.py,kill_nine plan_memory preemption resource_profiles)
+CLUSTER_HALF := $(patsubst %,integration/test_%.py,kill_nine map_reduce plan_memory preemption resource_profiles)
 FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_targets/*.rs)))
 
 export HADOOP_VERSION
@@ -76,7 +76,7 @@ test: fetch-for-tests ## runs all tests, lints and cost bounds; as root on Debia
 
 test-rust: ## tests the Rust crates, and the agent on real cgroups
 	$(CARGO) test --locked --jobs $(JOBS) --workspace
-	$(CARGO) test --locked --jobs $(JOBS) --workspace --test full_disk -- --ignored
+	$(CARGO) test --locked --jobs $(JOBS) --workspace --test full_disk --test trouble_with_files -- --ignored
 
 test-java: build-rust ## tests the scheduler in a JVM with the real library
 	$(MAVEN) verify

@@ -92,8 +92,9 @@ pub fn main() -> ExitCode {
         Err(RunError::Refused(error)) => (REFUSED, error),
         Err(RunError::Failed(error)) => (FAILED, error),
     };
-    // Not through the log, which RUST_LOG may have turned off.
-    eprintln!("elastane-agent: {error}");
+    // Not through the log, which RUST_LOG may have turned off. Unlike `eprintln`, this does not panic
+    // when it cannot be written: the exit code tells what happened.
+    let _ = writeln!(std::io::stderr(), "elastane-agent: {error}");
     ExitCode::from(code)
 }
 

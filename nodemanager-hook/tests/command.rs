@@ -41,6 +41,14 @@ fn a_wrong_configuration_gives_one_line_and_exit_code_2() {
 }
 
 #[test]
+fn the_exit_code_is_the_same_when_the_error_cannot_be_written() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elastane-agent"));
+    let status = command.args(["run", "--config", "/does/not/exist"]).stderr(full).status();
+    assert_eq!(status.unwrap().code(), Some(2));
+}
+
+#[test]
 fn the_help_has_examples_and_exit_codes() {
     let (code, help, _) = agent(&["--help"]);
     assert_eq!(code, 0);

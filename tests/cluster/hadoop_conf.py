@@ -13,6 +13,9 @@ log4j.appender.out.layout=org.apache.log4j.PatternLayout
 log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
 """
 
+# How MapReduce's keys begin.
+MAP_REDUCE = ("mapreduce.", "yarn.app.mapreduce.")
+
 # The maximum age of figures at /jmx, in seconds.
 METRICS = """\
 *.period=1
@@ -43,6 +46,9 @@ def write_configuration(
         folder / "core-site.xml",
         {"fs.defaultFS": "file:///", "hadoop.tmp.dir": work / "tmp"},
     )
+    # MapReduce's defaults would override what yarn-site.xml says.
+    map_reduce = {key: value for key, value in yarn.items() if key.startswith(MAP_REDUCE)}
+    write_site(folder / "mapred-site.xml", map_reduce)
     write_site(folder / "yarn-site.xml", yarn)
     if capacity_scheduler is not None:
         write_site(folder / "capacity-scheduler.xml", capacity_scheduler)

@@ -43,6 +43,8 @@ pub(crate) struct Counters {
     /// Attempts to open or write the journal that failed.
     pub(crate) journal_failures: AtomicU64,
     pub(crate) checkpoints_failed: AtomicU64,
+    /// Attempts to save runs that ended which failed.
+    pub(crate) run_saves_failed: AtomicU64,
     /// Samples that were dropped because the depository could not be written for too long.
     pub(crate) samples_lost: AtomicU64,
 }

@@ -6,6 +6,7 @@
 //! is handed. A caller only leaves work behind, so no heartbeat waits for a disk.
 
 mod checkpoints;
+mod ended_runs;
 mod keeper;
 mod merges;
 mod models;

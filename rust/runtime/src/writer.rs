@@ -2,6 +2,7 @@
 
 use std::fs::{File, rename};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -74,8 +75,17 @@ impl JournalWriter {
 /// The thread's side: the file, or when to try again to open it.
 struct Journal {
     path: PathBuf,
-    file: Result<JournalFile, Backoff>,
+    /// None while it cannot be opened, and after a failure to write it.
+    file: Option<JournalFile>,
+    trouble: Option<Trouble>,
     counters: Arc<Counters>,
+}
+
+/// What lasts since the file could not be opened or written.
+struct Trouble {
+    backoff: Backoff,
+    /// It could not be written: one that can be opened is not yet one that takes records.
+    in_writing: bool,
 }
 
 impl Journal {
@@ -85,9 +95,11 @@ impl Journal {
             let path = path.display();
             log::warn!("the journal {path} can be read by others than its owner: mode {mode:o}");
         }
-        let mut journal = Self { path, file: Err(Backoff::new(Instant::now())), counters };
-        let told = opened.map(|file| journal.file = Ok(file));
-        journal.tell(told);
+        let mut journal = Self { path, file: None, trouble: None, counters };
+        match opened {
+            Ok(file) => journal.file = Some(file),
+            Err(error) => journal.failed(error, false),
+        }
         journal
     }
 
@@ -98,47 +110,73 @@ impl Journal {
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            self.try_again();
             let batch = first.into_iter().chain(std::iter::from_fn(|| records.try_recv().ok()));
-            let mut count = 0;
-            let Ok(file) = &mut self.file else {
-                dropped.fetch_add(batch.count() as u64, Relaxed);
-                continue;
-            };
-            let written = batch.into_iter().try_for_each(|record| {
-                count += 1;
-                file.append(&record)
-            });
-            let written = written.and_then(|()| file.file.flush());
-            if written.is_err() {
-                dropped.fetch_add(count, Relaxed);
-            }
-            if count > 0 {
-                self.tell(written);
-            }
+            dropped.fetch_add(self.write(batch), Relaxed);
         }
     }
 
     fn next(&self, records: &Receiver<Record>) -> Result<Record, RecvTimeoutError> {
-        match &self.file {
-            Ok(_) => records.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Err(backoff) => records.recv_timeout(backoff.left(Instant::now())),
+        match (&self.file, &self.trouble) {
+            (None, Some(trouble)) => records.recv_timeout(trouble.backoff.left(Instant::now())),
+            _ => records.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    /// Writes the records to the file, which is opened first where that is due; gives the number of
+    /// those that are lost.
+    fn write(&mut self, mut batch: impl Iterator<Item = Record>) -> u64 {
+        self.try_again();
+        let Some(file) = &mut self.file else {
+            return batch.count() as u64;
+        };
+        let mut count = 0;
+        let written = batch.try_for_each(|record| {
+            count += 1;
+            file.append(&record)
+        });
+        match written.and_then(|()| file.file.flush()) {
+            Err(error) => {
+                self.failed(error, true);
+                count
+            }
+            Ok(()) if count > 0 => {
+                self.trouble = None;
+                self.tell(Ok(()));
+                0
+            }
+            Ok(()) => 0,
         }
     }
 
     /// Opens the file where that is due.
     fn try_again(&mut self) {
-        let now = Instant::now();
-        let Err(backoff) = &mut self.file else {
-            return;
-        };
-        if !backoff.left(now).is_zero() {
+        let is_due = |it: &Trouble| it.backoff.left(Instant::now()).is_zero();
+        if self.file.is_some() || !self.trouble.as_ref().is_some_and(is_due) {
             return;
         }
-        backoff.failed(now);
-        let opened = JournalFile::open(&self.path, ROTATE_AT_BYTES);
-        let told = opened.map(|file| self.file = Ok(file));
-        self.tell(told);
+        match JournalFile::open(&self.path, ROTATE_AT_BYTES) {
+            Ok(file) => {
+                self.file = Some(file);
+                if self.trouble.take_if(|it| !it.in_writing).is_some() {
+                    self.tell(Ok(()));
+                }
+            }
+            Err(error) => self.failed(error, false),
+        }
+    }
+
+    /// The file may not be where records belong any more: it is opened anew, later.
+    fn failed(&mut self, error: io::Error, in_writing: bool) {
+        self.file = None;
+        let now = Instant::now();
+        match &mut self.trouble {
+            Some(trouble) => {
+                trouble.backoff.failed(now);
+                trouble.in_writing |= in_writing;
+            }
+            None => self.trouble = Some(Trouble { backoff: Backoff::new(now), in_writing }),
+        }
+        self.tell(Err(error));
     }
 
     /// Counts a failure; logs the first one, and the first success after it.
@@ -172,9 +210,16 @@ impl JournalFile {
     fn open(path: &Path, rotate_at_bytes: u64) -> io::Result<Self> {
         make_private_folder(path)?;
         let readable_by_others = check_private_file(path).map_err(io::Error::other)?;
-        let file = private_file_options().append(true).open(path)?;
-        let bytes = file.metadata()?.len();
-        let (path, file) = (path.to_owned(), BufWriter::new(file));
+        let file = private_file_options().read(true).append(true).open(path)?;
+        let mut bytes = file.metadata()?.len();
+        let is_torn = bytes > 0 && last_byte(&file, bytes)? != b'\n';
+        let mut file = BufWriter::new(file);
+        if is_torn {
+            // A record that could not be written whole spoils no other.
+            file.write_all(b"\n")?;
+            bytes += 1;
+        }
+        let path = path.to_owned();
         Ok(Self { path, file, bytes, rotate_at_bytes, readable_by_others })
     }
 
@@ -185,7 +230,11 @@ impl JournalFile {
             self.file.flush()?;
             let mut former = self.path.clone().into_os_string();
             former.push(".1");
-            rename(&self.path, former)?;
+            match rename(&self.path, former) {
+                // Somebody else moved it away.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                moved => moved?,
+            }
             *self = Self::open(&self.path, self.rotate_at_bytes)?;
         }
         self.file.write_all(&line)?;
@@ -194,10 +243,18 @@ impl JournalFile {
     }
 }
 
+fn last_byte(file: &File, length: u64) -> io::Result<u8> {
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, length - 1)?;
+    Ok(byte[0])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::journal::JournalEvent;
+
+    use std::time::Duration;
 
     fn record(time_ms: i64) -> Record {
         let reason = "the agent reports".into();
@@ -235,6 +292,82 @@ mod tests {
         assert!(std::fs::metadata(&path).unwrap().len() <= 200);
         let former = std::fs::read_to_string(folder.path().join("journal.jsonl.1")).unwrap();
         assert!(!former.is_empty());
+    }
+
+    #[test]
+    fn a_full_file_that_somebody_moved_away_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut file = JournalFile::open(&path, 200).unwrap();
+        for time_ms in 0..10 {
+            if time_ms == 1 {
+                std::fs::rename(&path, folder.path().join("elsewhere")).unwrap();
+            }
+            file.append(&record(time_ms)).unwrap();
+        }
+        file.file.flush().unwrap();
+        assert!(!std::fs::read_to_string(&path).unwrap().is_empty());
+    }
+
+    /// The next attempt is due.
+    fn wait(journal: &mut Journal) {
+        let long_ago = Instant::now() - Duration::from_secs(1);
+        journal.trouble.as_mut().unwrap().backoff = Backoff::new(long_ago);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_or_moved_aside_is_opened_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let former = folder.path().join("journal.jsonl.1");
+        std::fs::create_dir(&former).unwrap();
+        let full = JournalFile::open(Path::new("/dev/full"), ROTATE_AT_BYTES).unwrap();
+        let not_movable = JournalFile::open(&path, 1).unwrap();
+        for file in [JournalFile { path: path.clone(), ..full }, not_movable] {
+            let counters = Arc::new(Counters::new());
+            let is_in_service = || counters.journal_in_service.load(Relaxed);
+            let mut journal = Journal::open(path.clone(), Arc::clone(&counters));
+            journal.file = Some(file);
+            let two = || [record(1), record(2)].into_iter();
+            assert!(journal.write(two()) > 0);
+            assert_eq!(journal.write(two()), 2, "it is not yet tried again");
+            assert!(!is_in_service());
+            assert_eq!(counters.journal_failures.load(Relaxed), 1);
+            let before = std::fs::read_to_string(&path).unwrap().lines().count();
+            wait(&mut journal);
+            assert_eq!(journal.write(two()), 0);
+            assert!(is_in_service() && journal.trouble.is_none());
+            assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), before + 2);
+        }
+    }
+
+    #[test]
+    fn a_file_that_can_be_opened_and_not_written_stays_out_of_service() {
+        let counters = Arc::new(Counters::new());
+        let is_in_service = || counters.journal_in_service.load(Relaxed);
+        let mut journal = Journal::open(PathBuf::from("/dev/full"), Arc::clone(&counters));
+        assert!(is_in_service());
+        for attempts in 1..=3 {
+            assert_eq!(journal.write([record(0)].into_iter()), 1);
+            assert_eq!(counters.journal_failures.load(Relaxed), attempts);
+            wait(&mut journal);
+            assert_eq!(journal.write([].into_iter()), 0);
+            assert!(journal.file.is_some() && !is_in_service());
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_written_whole_spoils_no_other_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        std::fs::write(&path, "{\"time_ms\":1,\"kin").unwrap();
+        let mut file = JournalFile::open(&path, 200).unwrap();
+        file.append(&record(7)).unwrap();
+        file.file.flush().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(lines[1]).unwrap()["time_ms"], 7);
     }
 
     #[test]

@@ -1,21 +1,25 @@
 //! The depository: a file of SQLite, its changes and its rows. Each kind of record has a file of its own.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, Params, Row, Transaction, TransactionBehavior};
 
-use crate::error::{StatementError, StoreError};
+use crate::error::{StatementError, StoreError, StoreErrorKind};
+use crate::open::LOCK_WAIT;
 
 /// One depository, for one thread at a time. Several processes may have the same file open.
 #[derive(Debug)]
 pub struct Depository {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
+    /// The last change waited in vain for a lock, or did not wait for it.
+    is_locked: bool,
 }
 
 impl Depository {
     pub(crate) fn new(connection: Connection, path: &Path) -> Self {
-        Self { connection, path: path.to_owned() }
+        Self { connection, path: path.to_owned(), is_locked: false }
     }
 
     /// The file.
@@ -23,7 +27,9 @@ impl Depository {
         &self.path
     }
 
-    /// Makes a change in one transaction.
+    /// Makes a change in one transaction. Waits for a lock of another process, [`LOCK_WAIT`] at most.
+    /// After a wait in vain no change waits until one succeeds: whoever saves often is not held up
+    /// each time.
     pub(crate) fn change<T>(
         &mut self,
         action: &str,
@@ -38,7 +44,17 @@ impl Depository {
             transaction.commit()?;
             Ok::<_, StatementError>(done)
         };
-        changed().map_err(|why| StoreError::refused(&self.path, action, why))
+        let changed = changed().map_err(|why| StoreError::refused(&self.path, action, why));
+        let is_locked = |error: &StoreError| matches!(error.kind, StoreErrorKind::Locked(_));
+        self.set_locked(changed.as_ref().is_err_and(is_locked));
+        changed
+    }
+
+    fn set_locked(&mut self, is_locked: bool) {
+        let wait = if is_locked { Duration::ZERO } else { LOCK_WAIT };
+        if is_locked != self.is_locked && self.connection.busy_timeout(wait).is_ok() {
+            self.is_locked = is_locked;
+        }
     }
 
     /// Reads every row. Where the first column is text, it names the record in the error of a value.

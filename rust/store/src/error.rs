@@ -29,7 +29,7 @@ pub enum StoreErrorKind {
     /// A link, or another user's file.
     #[error(transparent)]
     Distrusted(PrivateFileError),
-    /// Another process held its lock for longer than 5 s.
+    /// Another process held its lock for longer than 5 s, or still holds it after that.
     #[error("cannot {0}, another process locks it")]
     Locked(String),
     /// Not an SQLite file, or a damaged one.

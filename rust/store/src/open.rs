@@ -15,7 +15,7 @@ use crate::private_file::{check_private_file, make_private_folder, private_file_
 use crate::schema;
 
 /// How long to wait for a lock of another process.
-const LOCK_WAIT: Duration = Duration::from_secs(5);
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The interval of attempts where SQLite itself does not wait.
 const LOCK_RETRY: Duration = Duration::from_millis(10);

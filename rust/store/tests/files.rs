@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{prune, run};
@@ -120,6 +121,34 @@ fn a_lock_is_waited_for_and_then_named() {
     assert!(error.to_string().contains("save run application_1_000001"), "{error}");
     holder.execute_batch("ROLLBACK").unwrap();
     depository.save(&run("sales", 1)).unwrap();
+}
+
+#[test]
+fn a_lock_is_waited_for_in_vain_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    depository_with_runs(&path, 1);
+    let mut depository = Depository::open(&path).unwrap().depository;
+    let holder = Connection::open(&path).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    depository.save(&run("sales", 1)).unwrap_err();
+    let begin = Instant::now();
+    for _ in 0..10 {
+        let error = depository.save(&run("sales", 1)).unwrap_err();
+        assert!(matches!(error.kind, StoreErrorKind::Locked(_)), "{error}");
+        assert_eq!(depository.latest_runs("sales", 9).unwrap().len(), 1, "reading goes on");
+    }
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+    holder.execute_batch("ROLLBACK").unwrap();
+    depository.save(&run("sales", 1)).unwrap();
+
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let free = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        holder.execute_batch("ROLLBACK").unwrap();
+    });
+    depository.save(&run("sales", 2)).unwrap();
+    free.join().unwrap();
 }
 
 type Damage = fn(&mut Vec<u8>);

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use elastane_core::cluster::ApplicationId;
 use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
-use elastane_store::{
-    Depository, PredictionRecord, Pruning, Retention, SaveQueue, Saved, StoreError,
-};
+use elastane_store::{Depository, PredictionRecord, Pruning, Retention, StoreError};
 
 use super::checkpoints::Checkpoints;
+use super::ended_runs::EndedRuns;
 use super::merges::Merges;
 use super::models::Trained;
 use super::panics::{Panics, Worker};
@@ -24,9 +23,6 @@ use crate::journal::{JournalEvent, Record};
 use crate::open_error::OpenError;
 use crate::service::{Asked, Submitted};
 use crate::writer::JournalWriter;
-
-/// Runs that wait while the depository cannot be written: 50 MB of runs of half an hour.
-const MOST_WAITING: usize = 1_000;
 
 /// The profiles of the applications that ran last are made before the first heartbeat, those of the
 /// others in the background. A profile takes some 6 ms, with runs of half an hour 30 ms.
@@ -43,7 +39,7 @@ pub(super) struct Keeper {
     trainer: Trainer,
     checkpoints: Checkpoints,
     running: RunningApplications,
-    queue: SaveQueue,
+    ended_runs: EndedRuns,
     /// Work that was asked for, in its order.
     asked: VecDeque<Work>,
     merges: Merges,
@@ -76,23 +72,22 @@ impl Keeper {
         let later = latest_first.split_off(latest_first.len().min(PROFILES_AT_ONCE));
         let mut keeper = Self {
             predictor: Predictor::new(Arc::clone(&shared), on_prediction),
-            trainer: Trainer::open(trained).map_err(OpenError::Thread)?,
+            trainer: Trainer::open(trained, Arc::clone(&shared)).map_err(OpenError::Thread)?,
             depository,
             substitute,
             retention,
             journal,
             checkpoints: Checkpoints::new(Arc::clone(&shared)),
-            shared,
             running: RunningApplications::new(),
-            queue: SaveQueue::new(MOST_WAITING),
+            ended_runs: EndedRuns::new(Arc::clone(&shared)),
             asked: VecDeque::new(),
             merges: Merges::default(),
             pruning: None,
             profiles_to_make: later,
             to_train: BTreeSet::new(),
             ended_ms: 0,
+            shared: Arc::clone(&shared),
         };
-        let shared = Arc::clone(&keeper.shared);
         let mut panics = Panics::new(&shared);
         for key in latest_first {
             panics.survive(&mut keeper, (), |keeper| keeper.make_profile(key));
@@ -130,6 +125,9 @@ impl Keeper {
         }
         // There may be room by now for the runs that wait.
         self.save_runs();
+        if let Some(substitute) = self.substitute {
+            substitute.end(self.depository);
+        }
     }
 
     /// True where the thread is to end. A checkpoint goes before all other work.
@@ -254,31 +252,24 @@ impl Keeper {
 
     fn ended(&mut self, now_ms: i64, run: Run) {
         self.ended_ms = now_ms;
-        self.queue.add(self.running.end(run));
+        self.ended_runs.add(self.running.end(run));
         self.save_runs();
     }
 
     fn save_runs(&mut self) {
-        let mut saved = self.queue.save(&mut self.depository);
-        let damage = saved.waits_for.take_if(|error| self.begin_anew_after(error));
-        self.learn(saved);
-        if damage.is_some() {
-            let saved = self.queue.save(&mut self.depository);
-            self.learn(saved);
+        let mut saved = self.ended_runs.save(&mut self.depository);
+        if saved.waits_for.take_if(|error| self.begin_anew_after(error)).is_some() {
+            self.learn(saved.saved);
+            saved = self.ended_runs.save(&mut self.depository);
         }
+        self.ended_runs.tell(saved.waits_for);
+        self.learn(saved.saved);
     }
 
-    fn learn(&mut self, saved: Saved) {
-        for run in saved.saved {
+    fn learn(&mut self, saved: Vec<Run>) {
+        for run in saved {
             let learned = self.learn_from(&run);
             self.tell(&format!("nothing is learned from the run {}", run.application_id), learned);
-        }
-        for (run, error) in saved.lost {
-            log::error!("the run {} is lost: {error}", run.application_id);
-        }
-        if let Some(error) = saved.waits_for {
-            let runs = self.queue.waiting();
-            log::error!("{runs} runs wait to be saved, scheduling goes on: {error}");
         }
     }
 

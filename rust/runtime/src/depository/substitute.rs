@@ -124,6 +124,15 @@ impl Substitute {
         }
     }
 
+    /// The process ends. What was learned stays, to be merged by an administrator.
+    pub(super) fn end(self, depository: Depository) {
+        let is_empty = depository.applications().is_ok_and(|it| it.is_empty());
+        drop(depository);
+        if let Some(folder) = self.folder.filter(|_| is_empty) {
+            Learned::remove(&folder);
+        }
+    }
+
     /// Closes the substitute's depository.
     pub(super) fn into_learned(self, depository: Depository) -> Result<Learned, StoreError> {
         let (file, place) = match self.folder {
@@ -140,12 +149,12 @@ impl Substitute {
 }
 
 impl Learned {
-    /// Everything is merged.
+    /// Everything is merged, or there is nothing.
     pub(super) fn remove(place: &Path) {
         let removed =
             if place.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) };
         if let Err(error) = removed {
-            log::warn!("{} is merged and cannot be removed: {error}", place.display());
+            log::warn!("{} is not needed and cannot be removed: {error}", place.display());
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
@@ -10,7 +11,8 @@ use elastane_runs::{ContainerKind, Run, RunSettings, kinds};
 use elastane_store::{Depository, StoreError};
 
 use super::models::Trained;
-use super::{Work, models};
+use super::{Shared, Work, models};
+use crate::counters::count;
 
 /// The runs of one application, oldest first.
 pub(super) struct TrainingJob {
@@ -26,16 +28,23 @@ pub(super) struct Trainer {
 }
 
 impl Trainer {
-    /// Models go to `trained`.
-    pub(super) fn open(trained: Sender<Work>) -> io::Result<Self> {
+    /// Models go to `trained`. A training that panics is counted, and gives none.
+    pub(super) fn open(trained: Sender<Work>, shared: Arc<Shared>) -> io::Result<Self> {
         let (jobs, waiting) = channel::<TrainingJob>();
         let thread =
             std::thread::Builder::new().name("elastane-learner".into()).spawn(move || {
+                let mut told = false;
                 for job in waiting {
                     let (key, newest_ms) = (job.key.clone(), job.newest_ms());
                     let result = catch_unwind(AssertUnwindSafe(|| job.train()));
                     let result = result.unwrap_or_else(|_| {
-                        log::error!("training panicked, see standard error: no model of {key}");
+                        count(&shared.counters.learning_failures);
+                        if !std::mem::replace(&mut told, true) {
+                            log::error!(
+                                "training panicked, see standard error: no model of {key} (further \
+                                 ones are only counted)"
+                            );
+                        }
                         Trained { key, newest_ms, models: Vec::new() }
                     });
                     if trained.send(Work::Trained(result)).is_err() {

@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.apache.commons.lang3.StringUtils;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
+import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FairOrderingPolicy;
@@ -15,6 +18,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FifoOrderi
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.OrderingPolicy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Which leaf queues are ordered by the core. */
 class LeafQueuePoliciesTest {
@@ -59,6 +63,44 @@ class LeafQueuePoliciesTest {
 
       assertPolicies(cluster);
     }
+  }
+
+  @Test
+  void aRefreshThatBringsAnotherPolicyLowersRaisedNodesAndKeepsThemThere() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(LeafQueuePolicies.class));
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      assertEquals(0, cluster.metrics().raisingForbidden());
+
+      Configuration foreign = new Configuration(conf);
+      TestCluster.anotherPolicy(foreign);
+      refresh(cluster, foreign);
+      refresh(cluster, foreign);
+
+      assertEquals(1, cluster.metrics().raisingForbidden());
+      cluster.heartbeatUntil("it is lowered", () -> cluster.bookableMib(node) == 4096, node);
+      // Its agent reports, and small ones wait: with Elastane's policy, below, the node is raised.
+      long untilMs = Time.monotonicNow() + 2_500;
+      while (Time.monotonicNow() < untilMs) {
+        cluster.report(node);
+        cluster.heartbeat(node);
+        assertEquals(4096, cluster.bookableMib(node));
+        Thread.sleep(20);
+      }
+      String said = "queue root.default: ordering policy";
+      assertEquals(1, StringUtils.countMatches(log.getOutput(), said), log.getOutput());
+
+      refresh(cluster, conf);
+      assertEquals(0, cluster.metrics().raisingForbidden());
+      cluster.raise(node);
+    } finally {
+      log.stopCapturing();
+    }
+  }
+
+  private static void refresh(TestCluster cluster, Configuration conf) throws IOException {
+    cluster.scheduler().reinitialize(conf, cluster.resourceManager().getRMContext());
   }
 
   @Test

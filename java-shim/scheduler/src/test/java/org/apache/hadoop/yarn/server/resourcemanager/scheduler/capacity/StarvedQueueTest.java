@@ -1,13 +1,18 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
 import org.apache.hadoop.yarn.api.records.Priority;
@@ -59,16 +64,7 @@ class StarvedQueueTest {
   void theirBlacklistsHideNobody() throws Exception {
     start(configuration());
     node = cluster.registerRaised("127.0.0.2:2", 8192, 32);
-    for (MockAM master : first) {
-      master.allocate(
-          AllocateRequest.newInstance(
-              0,
-              0f,
-              Collections.singletonList(any(256)),
-              null,
-              ResourceBlacklistRequest.newInstance(
-                  Collections.singletonList("127.0.0.2:2"), null)));
-    }
+    theyBlacklistTheNode();
 
     theLastIsPlacedAtOnce();
   }
@@ -194,6 +190,60 @@ class StarvedQueueTest {
   void theirBlacklistsHideNobodyInAnyHeartbeat() throws Exception {
     start(configuration());
     node = cluster.registerRaised("127.0.0.2:2", 8192, 32);
+    theyBlacklistTheNode();
+    cluster.ask(last, 512, 8);
+
+    for (int placed = 1; placed <= 8; placed++) {
+      cluster.heartbeat(node);
+      assertEquals(1 + placed, cluster.containers(last));
+    }
+  }
+
+  @Test
+  void theCoreIsToldWhomCapacitySchedulerSkippedAndNamesThemBehindTheLast() throws Exception {
+    start(configuration());
+    node = cluster.registerRaised("127.0.0.2:2", 8192, 32);
+    theyBlacklistTheNode();
+    cluster.ask(last, 512, 8);
+
+    assertEquals(2, roundsOfHeartbeat(), "all that it named were skipped, so it names the rest");
+    Set<String> skipped = applicationsWaitingBecause("CapacityScheduler skipped it");
+    for (MockAM master : first) {
+      assertTrue(skipped.contains(idOf(master)), skipped.toString());
+    }
+    assertFalse(skipped.contains(idOf(last)), skipped.toString());
+
+    // They rest for a second at first, and for twice as long after each further skip.
+    long rounds = 2;
+    for (int placed = 2; placed <= 8 && rounds == 2; placed++) {
+      rounds = roundsOfHeartbeat();
+      assertEquals(1 + placed, cluster.containers(last));
+    }
+    assertEquals(1, rounds, "the last is among those that the core names first");
+  }
+
+  /** How often the core is asked in one heartbeat of the node. */
+  private long roundsOfHeartbeat() throws Exception {
+    long before = cluster.metrics().roundCount();
+    cluster.heartbeat(node);
+    return cluster.metrics().roundCount() - before;
+  }
+
+  private Set<String> applicationsWaitingBecause(String reason) throws Exception {
+    Set<String> applications = new HashSet<>();
+    for (JsonNode waiting : cluster.coreStatus().get("waiting")) {
+      if (waiting.get("reason").asText().contains(reason)) {
+        applications.add(waiting.get("application").asText());
+      }
+    }
+    return applications;
+  }
+
+  private static String idOf(MockAM master) {
+    return master.getApplicationAttemptId().getApplicationId().toString();
+  }
+
+  private void theyBlacklistTheNode() throws Exception {
     for (MockAM master : first) {
       master.allocate(
           AllocateRequest.newInstance(
@@ -203,12 +253,6 @@ class StarvedQueueTest {
               null,
               ResourceBlacklistRequest.newInstance(
                   Collections.singletonList("127.0.0.2:2"), null)));
-    }
-    cluster.ask(last, 512, 8);
-
-    for (int placed = 1; placed <= 8; placed++) {
-      cluster.heartbeat(node);
-      assertEquals(1 + placed, cluster.containers(last));
     }
   }
 
