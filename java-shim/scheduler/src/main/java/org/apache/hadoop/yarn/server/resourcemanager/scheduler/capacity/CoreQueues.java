@@ -88,7 +88,7 @@ final class CoreQueues {
     share.put("is_label_shared", labelIsShared);
     share.put("is_leaf", queue.getChildQueues() == null || queue.getChildQueues().isEmpty());
     share.put("capacity", capacities.getAbsoluteCapacity(label));
-    share.put("maximum", capacities.getAbsoluteMaximumCapacity(label));
+    share.put("maximum", maximum(queue, capacities, label));
     // The root's amounts are the nodes' sizes at some moment.
     if (queue.getParent() != null) {
       QueueResourceQuotas amounts = queue.getQueueResourceQuotas();
@@ -96,6 +96,22 @@ final class CoreQueues {
       share.put("at_most", amount(amounts.getConfiguredMaxResource(label)));
     }
     return share;
+  }
+
+  /**
+   * The largest part of the label's nodes. A queue without a maximum of its own, below one whose
+   * maximum is an amount, is limited by that one alone: CapacityScheduler computes its part from the
+   * raised size of the nodes.
+   */
+  private static float maximum(CSQueue queue, QueueCapacities capacities, String label) {
+    CSQueue above = queue.getParent();
+    while (above != null && above.getParent() != null) {
+      if (amount(above.getQueueResourceQuotas().getConfiguredMaxResource(label)) != null) {
+        return 1;
+      }
+      above = above.getParent();
+    }
+    return capacities.getAbsoluteMaximumCapacity(label);
   }
 
   private static Map<String, Object> amount(Resource configured) {

@@ -67,9 +67,9 @@ final class LeafQueuePolicies {
 
   /** Installs Elastane's policy on each leaf queue. The caller holds the scheduler's write lock. */
   void install(Collection<CSQueue> queues) {
-    ours.clear();
-    foreign.clear();
+    // Other threads ask meanwhile; a queue that stays must be known all the time.
     queues.forEach(this::install);
+    retain(queues);
   }
 
   /** Installs Elastane's policy on one queue; does nothing if that is no leaf. */
@@ -81,11 +81,12 @@ final class LeafQueuePolicies {
     OrderingPolicy<FiCaSchedulerApp> replacement = replacementOf(policy);
     if (replacement != null) {
       setPolicyOf(queue, replacement);
-      ours.add(queue.getQueuePath());
+      isOursNow(queue);
     } else if (isOurs(policy)) {
-      ours.add(queue.getQueuePath());
+      isOursNow(queue);
     } else {
       foreign.put(queue.getQueuePath(), policy.getClass().getName());
+      ours.remove(queue.getQueuePath());
       if (foreignLogged.isFirst(queue.getQueuePath() + ' ' + policy.getClass().getName())) {
         LOG.warn(
             "queue {}: ordering policy {} is not Elastane's; its applications are placed by"
@@ -94,6 +95,11 @@ final class LeafQueuePolicies {
             policy.getClass().getName());
       }
     }
+  }
+
+  private void isOursNow(CSQueue queue) {
+    ours.add(queue.getQueuePath());
+    foreign.remove(queue.getQueuePath());
   }
 
   /** Forgets every queue but these. */

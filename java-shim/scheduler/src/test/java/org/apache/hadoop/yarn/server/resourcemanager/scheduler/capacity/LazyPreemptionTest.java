@@ -28,7 +28,7 @@ class LazyPreemptionTest {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
       MockAM rich = cluster.launch("a", node);
       if (raised) {
-        cluster.raise(node);
+        cluster.raiseSomewhat(node);
       }
       cluster.ask(rich, 1024, 3);
       cluster.heartbeatUntil("the node is full", () -> cluster.containers(rich) == 4, node);

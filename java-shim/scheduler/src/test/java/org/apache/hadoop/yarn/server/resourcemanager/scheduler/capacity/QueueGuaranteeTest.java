@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collections;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.Priority;
@@ -95,6 +96,34 @@ class QueueGuaranteeTest {
       MockAM other = cluster.launch("b", node);
       cluster.ask(other, 1024, 3);
       cluster.heartbeatUntil("b has its half", () -> usedMib(cluster, "b") == 4096, node);
+    }
+  }
+
+  @Test
+  void aQueueBelowOneOfAnAbsoluteMaximumKeepsItAfterARefreshOfRaisedNodes() throws Exception {
+    String root = "yarn.scheduler.capacity.root";
+    TestCluster.queues(conf, "p", "q");
+    for (String queue : Arrays.asList("p", "q", "p.x")) {
+      conf.set(root + "." + queue + ".capacity", "[memory=4096,vcores=4]");
+      conf.set(root + "." + queue + ".user-limit-factor", "100");
+    }
+    conf.set(root + ".p.queues", "x");
+    conf.set(root + ".p.maximum-capacity", "[memory=4096,vcores=4]");
+    conf.set(root + ".q.maximum-capacity", "[memory=8192,vcores=8]");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
+      MockAM small = cluster.launch("q", node);
+      cluster.ask(small, 256, 100);
+      cluster.foresee(small, 1, 1, 1);
+      cluster.heartbeatUntil(
+          "the node is raised",
+          () -> cluster.bookableMib(node) > 8192 * TestCluster.MAX_RATIO * 0.97,
+          node);
+      cluster.scheduler().reinitialize(conf, cluster.resourceManager().getRMContext());
+      MockAM master = cluster.launch("x", node);
+      cluster.ask(master, 1024, 8);
+
+      cluster.heartbeatUntil("p has its maximum", () -> usedMib(cluster, "p.x") == 4096, node);
     }
   }
 

@@ -40,7 +40,7 @@ class RecoveryTest {
         assertEquals(3072L << 20, next.coreStatus().at("/nodes/0/booked_memory_bytes").asLong());
 
         next.report(node);
-        next.raise(node);
+        next.raiseSomewhat(node);
         master.setAMRMProtocol(
             next.resourceManager().getApplicationMasterService(),
             next.resourceManager().getRMContext());

@@ -197,8 +197,16 @@ final class TestCluster implements AutoCloseable {
 
   /** Raises a node as far as is allowed: small containers wait, and the node reports. */
   void raise(MockNM node) throws Exception {
+    raiseTo((long) (node.getMemory() * MAX_RATIO * 0.97), node);
+  }
+
+  /** Raises a node on which containers run that are not known to need less than they request. */
+  void raiseSomewhat(MockNM node) throws Exception {
+    raiseTo(node.getMemory() + 1, node);
+  }
+
+  private void raiseTo(long least, MockNM node) throws Exception {
     letSmallOnesWait(node);
-    long least = (long) (node.getMemory() * MAX_RATIO * 0.97);
     long deadlineNs = System.nanoTime() + DEADLINE.toNanos();
     while (bookableMib(node) < least) {
       if (System.nanoTime() - deadlineNs > 0) {
