@@ -12,6 +12,11 @@ SOAK_SECONDS ?= 1800
 RUNS ?= 4
 # Pairs of runs in `make bench-reprovisioning`
 REPEATS ?= 4
+# Of `make bench-cluster`: the state of the cluster, runs of each, ALL=1 for all that is compared, a folder of series
+STATE ?= memory-bound
+SEEDS ?= 1
+ALL ?=
+SERIES ?=
 # Test programs that `make test-v2` leaves out
 V2_WITHOUT ?=
 # Of `make test-hadoop`: Hadoop's version, and a part of the classes or modes, with commas (empty: all)
@@ -41,7 +46,8 @@ export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record test test-rust test-java test-cluster \
 	test-cluster-half test-cluster-rest test-v2 test-hadoop fuzz soak lint bench-core bench-heartbeat \
-	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning test-reprovisioning dist clean
+	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-cluster build-replay \
+	test-reprovisioning dist clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-20s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -81,7 +87,7 @@ test-rust: ## tests the Rust crates, and the agent on real cgroups
 test-java: build-rust ## tests the scheduler in a JVM with the real library
 	$(MAVEN) verify
 
-test-cluster: fetch build ## tests with a real ResourceManager, NodeManagers, agents and Spark
+test-cluster: fetch build build-replay ## tests with a real ResourceManager, NodeManagers, agents and Spark
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-cluster-half test-cluster-rest
 
 test-cluster-half:
@@ -146,6 +152,13 @@ test-reprovisioning: fetch build ## tests reprovisioning on a real cluster; not 
 
 bench-reprovisioning: fetch build ## measures reprovisioning on a real cluster: REPEATS pairs of runs, five minutes each
 	cd tests && $(PYTHON) -m reprovisioning --repeats $(REPEATS) --output $(CURDIR)/target/reprovisioning
+
+build-replay:
+	$(CARGO) build --release --locked --jobs $(JOBS) -p elastane-replay
+
+bench-cluster: fetch build build-replay lab ## compares schedulers on a scale model of a cluster (STATE, SEEDS, ALL=1, SERIES=DIR)
+	cd tests && $(PYTHON) -m scale_model --state $(STATE) --seeds $(SEEDS) $(if $(ALL),--all) \
+		$(if $(SERIES),--series $(abspath $(SERIES))) --output $(CURDIR)/target/bench-cluster
 
 dist: build ## makes the archive to install from: target/elastane-VERSION.tar.gz
 	rm -rf target/dist && mkdir -p target/dist/$(DIST)/bin target/dist/$(DIST)/lib

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cluster.cgroups import NodeShare
 from cluster.journal import lines
-from cluster.node_memory import NodeMemory
+from cluster.node_memory import NodeMemory, anonymous_bytes_of
 from cluster.paths import Checkout
 from cluster.processes import Daemon
 from cluster.settings import ClusterSettings
@@ -20,8 +22,15 @@ class Agent:
     """`elastane-agent run` with its own configuration."""
 
     def __init__(
-        self, name: str, settings: ClusterSettings, checkout: Checkout, socket: Path, group: str
+        self,
+        name: str,
+        settings: ClusterSettings,
+        checkout: Checkout,
+        socket: Path,
+        group: str,
+        share: NodeShare | None = None,
     ) -> None:
+        """`share` tells the node's memory where the node is held to it."""
         self.name = name
         self.socket = socket
         self._settings = settings
@@ -33,8 +42,11 @@ class Agent:
         if settings.own_memory:
             # A path that containers' environments name and the NodeManager's command line does not.
             mark = str(settings.work / name / "local")
+            used = partial(anonymous_bytes_of, mark)
+            if share is not None and share.memory_bytes is not None:
+                used = share.memory_used_bytes
             file = settings.work / name / "meminfo"
-            self.memory = NodeMemory(file, mark, settings.shape.memory_bytes)
+            self.memory = NodeMemory(file, used, settings.shape.memory_bytes)
         self.daemon = self._daemon()
 
     def start(self) -> None:

@@ -1,10 +1,9 @@
-"""Limits one node to a share of the machine's CPU and disk, with cgroup v1.
-
-The memory hierarchy is not used.
-"""
+"""Limits one node to a share of the machine's CPU and disk, and of memory if asked to, with cgroup
+v1."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from cluster.processes import kill_all
 
 CONTROLLERS = ("cpu", "cpuacct", "blkio")
+MEMORY = "memory"
 PERIOD_MICROSECONDS = 100_000
 WEIGHT = 20 * 1024
 REMOVE_SECONDS = 10.0
@@ -30,7 +30,7 @@ def hierarchies() -> dict[str, Path]:
         kind, _, options = after.split(" ", 2)
         if kind != "cgroup":
             continue
-        for controller in set(options.split(",")) & set(CONTROLLERS):
+        for controller in set(options.split(",")) & {*CONTROLLERS, MEMORY}:
             found.setdefault(controller, Path(before.split()[4]))
     return found
 
@@ -67,10 +67,16 @@ class NodeShare:
 
     cpu_cores: float
     disk_read_bytes_per_s: int
+    disk_write_bytes_per_s: int | None = None
+    """None: writes are not limited. Version 1 limits only those that pass the page cache."""
+
+    memory_bytes: int | None = None
+    """What the node's processes take together at most; the kernel kills one at the limit. None: no
+    group of memory is made."""
 
     def create(self, disk: Path) -> None:
         """Makes the groups and sets the limits; `disk` is a folder on the throttled device."""
-        for folder in self._folders():
+        for folder in self.folders():
             folder.mkdir(parents=True)
         cpu = self.folder("cpu")
         _write(cpu / "cpu.cfs_period_us", str(PERIOD_MICROSECONDS))
@@ -79,17 +85,37 @@ class NodeShare:
         # and other work on the machine would take the nodes' share.
         _write(cpu.parent / "cpu.shares", str(WEIGHT))
         device = disk.stat().st_dev
-        _write(
-            self.folder("blkio") / "blkio.throttle.read_bps_device",
-            f"{os.major(device)}:{os.minor(device)} {self.disk_read_bytes_per_s}",
-        )
+        number = f"{os.major(device)}:{os.minor(device)}"
+        blkio = self.folder("blkio")
+        _write(blkio / "blkio.throttle.read_bps_device", f"{number} {self.disk_read_bytes_per_s}")
+        if self.disk_write_bytes_per_s is not None:
+            written = f"{number} {self.disk_write_bytes_per_s}"
+            _write(blkio / "blkio.throttle.write_bps_device", written)
+        if self.memory_bytes is not None:
+            memory = self.folder(MEMORY)
+            # Containers' own groups below count as well.
+            _write(memory / "memory.use_hierarchy", "1")
+            _write(memory / "memory.limit_in_bytes", str(self.memory_bytes))
 
     def folder(self, controller: str) -> Path:
         return hierarchies()[controller] / self.name
 
+    def memory_used_bytes(self) -> int:
+        """Of all processes in the group of memory, page cache included."""
+        return int((self.folder(MEMORY) / "memory.usage_in_bytes").read_text())
+
+    def out_of_memory_kills(self) -> int:
+        """Processes that the kernel has killed in the group or below it."""
+        kills = 0
+        for folder, _, _ in os.walk(self.folder(MEMORY)):
+            with contextlib.suppress(OSError):  # the agent has removed a container's group
+                lines = (Path(folder) / "memory.oom_control").read_text().splitlines()
+                kills += sum(int(line.split()[1]) for line in lines if "oom_kill " in line)
+        return kills
+
     def hold(self, pid: int) -> None:
         """Moves a process into the group; its future children are limited too."""
-        for folder in self._folders():
+        for folder in self.folders():
             _write(folder / "cgroup.procs", str(pid))
 
     def cpu_used_seconds(self) -> float:
@@ -103,9 +129,10 @@ class NodeShare:
             int(line.split()[2]) for line in file.read_text().splitlines() if " Read " in line
         )
 
-    def _folders(self) -> list[Path]:
+    def folders(self) -> list[Path]:
         # Two controllers may share one mount.
-        return sorted({self.folder(controller) for controller in CONTROLLERS})
+        controllers = (*CONTROLLERS, MEMORY) if self.memory_bytes is not None else CONTROLLERS
+        return sorted({self.folder(controller) for controller in controllers})
 
 
 def remove_tree(name: str) -> None:

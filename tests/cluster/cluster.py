@@ -84,8 +84,9 @@ class Cluster:
         if self.settings.resource_managers:
             self.administration.activate(self.resource_manager)
         self.wait_registered()
-        for share, node_manager in zip(self.shares, self.node_managers, strict=False):
-            share.hold(node_manager.daemon.pid)
+        if self.settings.hold_node_managers:
+            for share, node_manager in zip(self.shares, self.node_managers, strict=False):
+                share.hold(node_manager.daemon.pid)
 
     @property
     def administration(self) -> Administration:
@@ -160,7 +161,15 @@ class Cluster:
         shape = self.settings.shape
         for index in range(self.settings.nodes):
             name = f"{self._group}/node-{index}"
-            share = NodeShare(name, shape.cpu_cores, shape.disk_bytes_per_s)
+            write_share = shape.disk_write_share
+            written = None if write_share is None else shape.disk_bytes_per_s * write_share
+            share = NodeShare(
+                name,
+                shape.cpu_cores,
+                round(shape.disk_bytes_per_s - (written or 0)),
+                None if written is None else round(written),
+                shape.memory_bytes if self.settings.hold_memory else None,
+            )
             self.shares.append(share)
             share.create(self.settings.work)
 
@@ -169,7 +178,9 @@ class Cluster:
         if self.settings.elastane is not None:
             socket = sockets / f"node-{index}.sock"
             group = f"{self._group}/node-{index}"
-            self.agents.append(Agent(f"node-{index}", self.settings, self._checkout, socket, group))
+            share = self.shares[index] if self.shares else None
+            name = f"node-{index}"
+            self.agents.append(Agent(name, self.settings, self._checkout, socket, group, share))
         client = self.resource_manager.client_properties()
         self.node_managers.append(NodeManager(index, self.settings, self._checkout, client, socket))
 

@@ -8,7 +8,7 @@ and the rest is available.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from cluster.processes import strays
@@ -30,16 +30,20 @@ def anonymous_bytes(pids: Iterable[int]) -> int:
     return total
 
 
+def anonymous_bytes_of(mark: str) -> int:
+    """The anonymous memory of the processes whose environment names `mark`."""
+    return anonymous_bytes(strays(mark))
+
+
 class NodeMemory:
     """Updates a file like /proc/meminfo between start and stop."""
 
-    def __init__(self, file: Path, mark: str, total_bytes: int) -> None:
-        """The environment of every process of the node's containers names `mark`."""
+    def __init__(self, file: Path, used_bytes: Callable[[], int], total_bytes: int) -> None:
         self.file = file
-        self._mark = mark
+        self._used_bytes = used_bytes
         self._total_bytes = total_bytes
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._follow, name=f"memory {mark}", daemon=True)
+        self._thread = threading.Thread(target=self._follow, name=f"memory {file}", daemon=True)
 
     def start(self) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +57,7 @@ class NodeMemory:
             self._thread.join(JOIN_SECONDS)
 
     def available_bytes(self) -> int:
-        return max(0, self._total_bytes - anonymous_bytes(strays(self._mark)))
+        return max(0, self._total_bytes - self._used_bytes())
 
     def command(self, command: list[str | Path]) -> list[str | Path]:
         """The command in its own mount namespace, in which the file is /proc/meminfo."""

@@ -63,6 +63,11 @@ class Checkout:
         return self._built(self.target / "release" / "elastane-lab")
 
     @property
+    def replay(self) -> Path:
+        """The scale model's executor, which `make bench-cluster` builds."""
+        return self._built(self.target / "release" / "elastane-replay")
+
+    @property
     def library(self) -> Path:
         return self._built(self.target / "release" / "libelastane.so")
 

@@ -17,6 +17,9 @@ class NodeShape:
     vcores: int
     cpu_cores: float
     disk_bytes_per_s: int
+    disk_write_share: float | None = None
+    """The part of the disk that is for writes; the rest is for reads. None: reads have all of it,
+    and writes are not limited."""
 
     @property
     def memory_bytes(self) -> int:
@@ -54,7 +57,14 @@ class ClusterSettings:
     """Another libelastane.so than the one that was built."""
 
     hold_nodes: bool = False
-    """Whether each node is held to its shape by a cgroup."""
+    """Whether each node's CPU and disk are held to its shape by a cgroup."""
+
+    hold_memory: bool = False
+    """Whether its memory is held as well: at the limit the kernel kills. Needs `hold_nodes`."""
+
+    hold_node_managers: bool = True
+    """Whether NodeManagers run in their nodes' groups, where their containers begin. Otherwise
+    containers must enter the groups themselves."""
 
     resource_managers: tuple[str, ...] = ()
     """Their ids with high availability; the first one is made active. Empty: one without an id."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from cluster.cgroups import NodeShare
 from cluster.cluster import Cluster
+from cluster.node_manager import NodeManager
 from cluster.waiting import DeadlineMissed
 from demo.background import Background
 from demo.series import NodePoint, NodeSeries
@@ -16,15 +18,41 @@ EVERY_SECONDS = 1.0
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
+def resident_bytes(share: NodeShare, node_manager: NodeManager) -> int:
+    """The containers' resident memory: all processes in and below the group except the NodeManager.
+
+    Pages that forked Python workers share are counted for each worker.
+    """
+    total = 0
+    for folder, _, _ in os.walk(share.folder("cpu")):
+        try:
+            pids = (Path(folder) / "cgroup.procs").read_text().split()
+        except OSError:
+            continue  # the agent has removed the container's group
+        for pid in pids:
+            if int(pid) == node_manager.daemon.pid:
+                continue
+            try:
+                total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
+            except OSError:
+                continue  # ended meanwhile
+    return total
+
+
 class Watch(Background):
     """Once a second: each node's bookings by RM REST and its use by the demo's own cgroup.
 
     Nodes that are not limited have no such group, and their use reads as 0.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        memory_bytes: Callable[[NodeShare, NodeManager], int] = resident_bytes,
+    ) -> None:
         super().__init__("watch")
         self._cluster = cluster
+        self._memory_bytes = memory_bytes
         self._started_s = 0.0
         self._last: dict[str, tuple[float, float, int]] = {}
         self.missed = 0
@@ -63,7 +91,7 @@ class Watch(Background):
             cpu_cores, disk_bytes_per_s, memory_bytes = 0.0, 0.0, 0
             if node_id in shares:
                 cpu_cores, disk_bytes_per_s = self._rates(node_id, shares[node_id])
-                memory_bytes = resident_bytes(shares[node_id].folder("cpu"), manager.daemon.pid)
+                memory_bytes = self._memory_bytes(shares[node_id], manager)
             series.points.append(
                 NodePoint(
                     time_s=self.seconds(),
@@ -85,24 +113,3 @@ class Watch(Background):
             return 0.0, 0.0
         seconds = now[0] - before[0]
         return (now[1] - before[1]) / seconds, (now[2] - before[2]) / seconds
-
-
-def resident_bytes(group: Path, node_manager: int) -> int:
-    """The containers' resident memory: all processes in and below the group except the NodeManager.
-
-    Pages that forked Python workers share are counted for each worker.
-    """
-    total = 0
-    for folder, _, _ in os.walk(group):
-        try:
-            pids = (Path(folder) / "cgroup.procs").read_text().split()
-        except OSError:
-            continue  # the agent has removed the container's group
-        for pid in pids:
-            if int(pid) == node_manager:
-                continue
-            try:
-                total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
-            except OSError:
-                continue  # ended meanwhile
-    return total

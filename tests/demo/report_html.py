@@ -34,10 +34,10 @@ def write_html(
 <style>{STYLE}</style></head>
 <body><h1>The same Spark applications, scheduled in {len(outcomes)} ways</h1>
 <p class="verdict">{escape(about.verdict)}</p>
-{_table(rows([figures(outcome) for outcome in outcomes]))}
+{html_table(rows([figures(outcome) for outcome in outcomes]))}
 <h2>What was run</h2>
 {_what(about)}
-{_table(_workload(arrivals))}
+{html_table(_workload(arrivals))}
 {sections}
 </body></html>
 """
@@ -72,7 +72,7 @@ def _workload(arrivals: list[Arrival]) -> list[list[str]]:
     return [head, *lines]
 
 
-def _table(lines: list[list[str]]) -> str:
+def html_table(lines: list[list[str]]) -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in lines[0])
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>"

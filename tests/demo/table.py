@@ -32,7 +32,11 @@ def rows(rounds: list[RoundFigures]) -> list[list[str]]:
 
 
 def as_text(rounds: list[RoundFigures]) -> str:
-    lines = rows(rounds)
+    return aligned(rows(rounds))
+
+
+def aligned(lines: list[list[str]]) -> str:
+    """Columns as wide as their widest cell; the first one to the left, the others to the right."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     return "\n".join(
         "  ".join(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from cluster.node_memory import NodeMemory
+from cluster.node_memory import NodeMemory, anonymous_bytes_of
 from cluster.settings import MEBIBYTE
 from cluster.waiting import wait_until
 
@@ -26,7 +27,7 @@ def available_mb(text: str) -> int:
 
 def test_what_marked_processes_hold_is_not_available(tmp_path: Path) -> None:
     mark = str(tmp_path / "local")
-    memory = NodeMemory(tmp_path / "meminfo", mark, TOTAL_BYTES)
+    memory = NodeMemory(tmp_path / "meminfo", partial(anonymous_bytes_of, mark), TOTAL_BYTES)
     memory.start()
     try:
         assert available_mb(memory.file.read_text()) == 1024
@@ -53,7 +54,9 @@ def test_what_marked_processes_hold_is_not_available(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a mount namespace takes root")
 def test_a_command_reads_the_nodes_memory_and_nobody_else_does(tmp_path: Path) -> None:
-    memory = NodeMemory(tmp_path / "meminfo", str(tmp_path / "local"), TOTAL_BYTES)
+    memory = NodeMemory(
+        tmp_path / "meminfo", partial(anonymous_bytes_of, str(tmp_path / "local")), TOTAL_BYTES
+    )
     before = Path("/proc/self/mountinfo").read_text()
     memory.start()
     try:

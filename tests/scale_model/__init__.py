@@ -1,0 +1,1 @@
+"""The scale model: a real cluster on one machine, whose executors replay recorded series."""

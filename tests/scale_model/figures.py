@@ -1,0 +1,117 @@
+"""A run's figures, from its observations."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from demo.series import integral
+from scale_model.run import RunOutcome
+from scale_model.scale import SHAPE
+
+FULL = 0.9
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """The columns of the table, and the keys of report.json."""
+
+    state: str
+    name: str
+    seed: int
+    makespan_s: float
+    """From the first submission to the last end."""
+
+    mean_completion_s: float
+    p95_completion_s: float
+    worst_slowdown: float
+    """Of the job whose executors took longest, in the mean, over their time on a free node."""
+
+    p95_slowdown: float
+    cpu_used: float
+    """Of the nodes' CPU, until the last end."""
+
+    memory_booked: float
+    """Over the physical memory; above 1 where more is booked than there is."""
+
+    memory_used: float
+    full_cpu_min: float
+    """Node-minutes with more than nine tenths of the CPU used."""
+
+    kills: int
+    """Executors that ended badly and began anew."""
+
+    out_of_memory_kills: int
+    failures: int
+    others_mean_cores: float
+    """What the rest of the machine used: YARN's daemons, agents, the driver, and other work."""
+
+    simulated_makespan_s: float | None
+    simulated_mean_completion_s: float | None
+    """In the simulator; None where it has no such policy."""
+
+
+def figures(outcome: RunOutcome, simulated: tuple[float, float] | None = None) -> RunFigures:
+    """`simulated` are the makespan and the mean completion time in the simulator."""
+    submitted = {e["application"]: e["time_s"] for e in outcome.events if e["event"] == "submitted"}
+    finished = {e["application"]: e["time_s"] for e in outcome.events if e["event"] == "finished"}
+    last = max((event["time_s"] for event in outcome.events), default=0.0)
+    ends = {number: finished.get(number, last) for number in submitted}
+    completions = sorted(ends[number] - begin for number, begin in submitted.items())
+    makespan_s = max(ends.values()) - min(submitted.values())
+    slowdowns = sorted(_slowdowns(outcome))
+    total_core_s = SHAPE.cpu_cores * len(outcome.nodes) * makespan_s
+    booked, used = _memory(outcome, makespan_s)
+    return RunFigures(
+        state=outcome.state.name,
+        name=outcome.contender.name,
+        seed=outcome.seed,
+        makespan_s=makespan_s,
+        mean_completion_s=sum(completions) / len(completions),
+        p95_completion_s=quantile(completions, 0.95),
+        worst_slowdown=slowdowns[-1] if slowdowns else 0.0,
+        p95_slowdown=quantile(slowdowns, 0.95) if slowdowns else 0.0,
+        cpu_used=outcome.cpu_core_s / total_core_s,
+        memory_booked=booked,
+        memory_used=used,
+        full_cpu_min=_full_cpu_min(outcome),
+        kills=sum(e["event"] == "ended" and e["exit_status"] != 0 for e in outcome.events),
+        out_of_memory_kills=outcome.out_of_memory_kills,
+        failures=len(outcome.applications) - len(finished),
+        others_mean_cores=(outcome.machine_core_s - outcome.cpu_core_s) / makespan_s,
+        simulated_makespan_s=simulated and simulated[0],
+        simulated_mean_completion_s=simulated and simulated[1],
+    )
+
+
+def quantile(values: list[float], part: float) -> float:
+    """Of sorted values: the smallest that at least this part does not exceed."""
+    return values[min(len(values) - 1, int(part * len(values)))]
+
+
+def _slowdowns(outcome: RunOutcome) -> list[float]:
+    """Of each job. An executor that was killed counts by the attempt that did its work."""
+    by_application: dict[str, list[float]] = defaultdict(list)
+    for executor in outcome.executors:
+        job = executor["name"].partition("/")[0]
+        by_application[job].append(executor["taken_s"] / executor["undisturbed_s"])
+    return [sum(all_of) / len(all_of) for all_of in by_application.values()]
+
+
+def _memory(outcome: RunOutcome, makespan_s: float) -> tuple[float, float]:
+    booked = used = 0.0
+    for node in outcome.nodes:
+        times = [point.time_s for point in node.points]
+        booked += integral(times, [float(point.booked_memory_bytes) for point in node.points])
+        used += integral(times, [float(point.used_memory_bytes) for point in node.points])
+    physical = SHAPE.memory_bytes * len(outcome.nodes) * makespan_s
+    return booked / physical, used / physical
+
+
+def _full_cpu_min(outcome: RunOutcome) -> float:
+    seconds = 0.0
+    for node in outcome.nodes:
+        for before, point in zip(node.points, node.points[1:], strict=False):
+            if point.used_cpu_cores > FULL * SHAPE.cpu_cores:
+                seconds += point.time_s - before.time_s
+    return seconds / 60

@@ -1,0 +1,90 @@
+"""The same run in the simulator, which is held to what the real cluster did."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from cluster.elastane_command import run_elastane_lab
+from cluster.paths import Checkout
+from cluster.settings import MEBIBYTE
+from scale_model.contenders import HISTORY, TRUTH, Contender
+from scale_model.driver import requested_mb
+from scale_model.recorded import Series
+from scale_model.scale import NODES, SCALE, SHAPE
+from scale_model.workload import EXECUTOR_SPREAD, Application
+
+SLOT_S = 3.0
+SLOTS_OF_A_RUN_SPREAD = 0.04
+
+
+def policy(contender: Contender) -> str | None:
+    """The simulator's policy; None for what it has none for."""
+    if contender.mode == "enforce":
+        return "elastane"
+    return {1.0: "capacity", 2.0: "oversubscribe"}.get(contender.registered_ratio)
+
+
+def simulate(
+    contender: Contender, applications: Sequence[Application], folder: Path, checkout: Checkout
+) -> tuple[float, float] | None:
+    """Makespan and mean completion time, in seconds; None if the simulator has no such policy."""
+    chosen = policy(contender)
+    if chosen is None:
+        return None
+    scenario, result = folder / "scenario.json", folder / "simulated.json"
+    scenario.write_text(json.dumps(_scenario(contender, applications)))
+    run_elastane_lab(
+        checkout, "simulate", "--scenario", scenario, "--policy", chosen, "--json", result
+    )
+    figures = json.loads(result.read_text())["policies"][chosen]
+    return mean(figures["makespan_s"]), mean(figures["mean_completion_s"])
+
+
+def _scenario(contender: Contender, applications: Sequence[Application]) -> dict[str, Any]:
+    """In the sizes that the model stands for: a virtual core is a core there."""
+    machine = {
+        "cpu_cores": SHAPE.cpu_cores * SCALE,
+        "memory_bytes": SHAPE.memory_bytes * SCALE,
+        "network_bytes_per_s": 0,
+        "disk_bytes_per_s": SHAPE.disk_bytes_per_s * SCALE,
+    }
+    return {
+        "name": contender.name,
+        "machines": [{"count": NODES, "capacity": machine}],
+        "applications": [_application(contender, one) for one in applications],
+    }
+
+
+def _application(contender: Contender, application: Application) -> dict[str, Any]:
+    known = contender.knows == TRUTH or (contender.knows == HISTORY and application.recurring)
+    memory_mb = requested_mb(contender, application) * SCALE
+    return {
+        "name": application.name,
+        "submitted_ms": round(application.arrives_s * 1000),
+        "executors": application.executors,
+        "request": {"vcores": application.vcores, "memory_bytes": memory_mb * MEBIBYTE},
+        "actual": _in_slots(application.series),
+        "known": known,
+        # Standard deviations; the spreads are the halves of even distributions.
+        "slot_error": SLOTS_OF_A_RUN_SPREAD / 3**0.5,
+        "length_error": EXECUTOR_SPREAD / 3**0.5,
+    }
+
+
+def _in_slots(series: Series) -> dict[str, list[float]]:
+    """The series in slots of the simulator's length, each with the value at its middle."""
+    count = max(1, round(series.length_s / SLOT_S))
+    places = [
+        min(len(series.cpu_cores) - 1, int((slot + 0.5) * SLOT_S / series.slot_s))
+        for slot in range(count)
+    ]
+    return {
+        "cpu_cores": [SCALE * series.cpu_cores[place] for place in places],
+        "memory_bytes": [SCALE * series.memory_bytes[place] for place in places],
+        "network_bytes_per_s": [0.0] * count,
+        "disk_bytes_per_s": [SCALE * series.disk_bytes_per_s[place] for place in places],
+    }

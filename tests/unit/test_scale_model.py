@@ -1,0 +1,147 @@
+"""The scale model's applications, and the figures of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from demo.series import NodePoint, NodeSeries
+from scale_model.contenders import CONTENDERS
+from scale_model.driver import requested_mb
+from scale_model.figures import figures
+from scale_model.recorded import BadSeries, Series, read_folder, read_series
+from scale_model.run import RunOutcome
+from scale_model.scale import EXECUTORS_OF_A_NODE, SHAPE
+from scale_model.states import GROWN, LOCK_STEP, MEMORY_BOUND, State
+from scale_model.workload import GROWTH, Application, arrivals
+
+HEADER = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s\n"
+
+
+@pytest.fixture
+def recorded() -> dict[str, list[Series]]:
+    flat = Series(3.0, (0.2,) * 20, (3e8,) * 20, (0.0,) * 20, (1e6,) * 20)
+    busy = flat.scaled(cpu=3.0, memory=2.0, network=1.0, disk=0.0)
+    return {"busy": [busy], "flat": [flat, flat]}
+
+
+def test_a_seed_always_gives_the_same_applications(recorded: dict[str, list[Series]]) -> None:
+    first = arrivals(MEMORY_BOUND, recorded, 7)
+    assert first == arrivals(MEMORY_BOUND, recorded, 7)
+    assert first != arrivals(MEMORY_BOUND, recorded, 8)
+
+
+def test_half_are_recurring_and_the_same_on_all_days(recorded: dict[str, list[Series]]) -> None:
+    def recurring(seed: int) -> dict[str, tuple[str, str, int, int]]:
+        return {
+            one.name: (one.user, one.queue, one.memory_mb, one.executors)
+            for one in arrivals(MEMORY_BOUND, recorded, seed)
+            if one.recurring
+        }
+
+    applications = arrivals(MEMORY_BOUND, recorded, 1)
+    assert sum(one.recurring for one in applications) == len(applications) // 2
+    assert recurring(1) == recurring(2)
+    others = {one.name for one in applications if not one.recurring}
+    assert len(others) == len(applications) // 2, "each has a name of its own"
+    assert not any(character.isdigit() for name in others for character in name)
+
+
+def test_a_node_full_by_request_is_used_as_the_state_says(
+    recorded: dict[str, list[Series]],
+) -> None:
+    many = replace(MEMORY_BOUND, applications=2000)
+    applications = arrivals(many, recorded, 1)
+    cpu = [one.series.mean_cpu_cores for one in applications]
+    expected = MEMORY_BOUND.cpu_used * SHAPE.cpu_cores / EXECUTORS_OF_A_NODE
+    assert mean(cpu) == pytest.approx(expected, rel=0.25)
+    for one in applications:
+        assert one.series.peak_memory_bytes < one.memory_mb * 1024 * 1024
+    over = [one.memory_mb * 2**20 / one.series.mean_memory_bytes for one in applications]
+    assert 1.9 < mean(over) < 2.4
+
+
+def test_executors_in_lock_step_are_all_alike(recorded: dict[str, list[Series]]) -> None:
+    applications = arrivals(LOCK_STEP, recorded, 1)
+    assert len({(one.series, one.stretches, one.arrives_s) for one in applications}) == 1
+
+
+def test_one_in_ten_recurring_applications_has_grown(recorded: dict[str, list[Series]]) -> None:
+    def lengths(state: State) -> list[float]:
+        return [one.series.slot_s for one in arrivals(state, recorded, 1) if one.recurring]
+
+    usual = lengths(replace(GROWN, grown_every=0))
+    grown = [b / a for a, b in zip(usual, lengths(GROWN), strict=True)]
+    assert 0.05 < sum(factor == pytest.approx(GROWTH) for factor in grown) / len(grown) < 0.2
+
+
+def test_right_sizing_asks_for_what_earlier_runs_used(recorded: dict[str, list[Series]]) -> None:
+    for one in arrivals(MEMORY_BOUND, recorded, 1):
+        asked = requested_mb(CONTENDERS["right-sized"], one)
+        assert requested_mb(CONTENDERS["capacity"], one) == one.memory_mb
+        assert asked * 2**20 >= one.series.peak_memory_bytes
+        assert (asked < one.memory_mb) == one.recurring
+
+
+def test_a_bad_series_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "one.csv"
+    file.write_text(HEADER + "0,1,2,3,4\n3,1,x,3,4\n")
+    with pytest.raises(BadSeries, match=r"one.csv: line 3"):
+        read_series(file)
+    file.write_text("t,cpu\n")
+    with pytest.raises(BadSeries, match="the first line"):
+        read_series(file)
+    with pytest.raises(BadSeries, match="no folder"):
+        read_folder(tmp_path)
+
+
+def test_a_series_is_written_as_it_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "one.csv"
+    series = Series(3.0, (0.25, 0.5), (1e6, 2e6), (0.0, 10.0), (5.0, 0.0))
+    series.write(file)
+    assert read_series(file) == series
+
+
+def test_figures_of_a_run() -> None:
+    series = Series(3.0, (0.1, 0.1), (1e6, 1e6), (0.0, 0.0), (0.0, 0.0))
+    one = Application("a", "ada", "root.etl", False, 0.0, 32, 1, series, 1e6, (1.0, 1.0))
+    events = [
+        {"time_s": 1.0, "event": "submitted", "application": 0},
+        {"time_s": 3.0, "event": "submitted", "application": 1},
+        {"time_s": 9.0, "event": "ended", "application": 0, "exit_status": 137},
+        {"time_s": 11.0, "event": "finished", "application": 0},
+        {"time_s": 21.0, "event": "failed", "application": 1},
+    ]
+    executors = [
+        {"name": "0/0", "taken_s": 6.0, "undisturbed_s": 6.0},
+        {"name": "0/1", "taken_s": 9.0, "undisturbed_s": 6.0},
+    ]
+    points = [
+        NodePoint(0.0, 1, SHAPE.memory_bytes, 1, 0.0, 0, 0.0),
+        NodePoint(60.0, 1, SHAPE.memory_bytes, 1, 0.5, SHAPE.memory_bytes // 2, 0.0),
+    ]
+    outcome = RunOutcome(
+        state=MEMORY_BOUND,
+        contender=CONTENDERS["x2"],
+        seed=1,
+        applications=[one, one],
+        events=events,
+        executors=executors,
+        nodes=[NodeSeries("node-0", points)],
+        cpu_core_s=5.0,
+        machine_core_s=7.0,
+        out_of_memory_kills=1,
+        counters={},
+        depository=Path("unused"),
+        ended_in_time=True,
+    )
+    result = figures(outcome)
+    assert result.makespan_s == 20.0
+    assert result.mean_completion_s == 14.0
+    assert result.worst_slowdown == 1.25
+    assert result.cpu_used == pytest.approx(5.0 / (SHAPE.cpu_cores * 20.0))
+    assert result.full_cpu_min == 1.0
+    assert (result.kills, result.out_of_memory_kills, result.failures) == (1, 1, 1)
