@@ -175,16 +175,27 @@ impl Bookable {
         waiting: &WaitingTable,
         now_ms: i64,
     ) {
-        let kinds = proof::waiting_kinds(waiting);
+        let State { nodes, applications, .. } = state;
+        let shares = &self.shares;
+        let mut kinds_by_label: HashMap<Arc<str>, _> = HashMap::new();
         let from = self.read_up_to.map_or(Unbounded, Excluded);
-        let nodes = state.nodes.range_mut((from, Unbounded)).take(NODES_AT_ONCE);
+        let nodes = nodes.range_mut((from, Unbounded)).take(NODES_AT_ONCE);
         let mut last = None;
         let mut read = 0;
         for (node, entry) in nodes {
             (last, read) = (Some(node), read + 1);
             if entry.is_fresh(settings.fresh_for_ms, now_ms) {
                 entry.plan.refresh_left(&mut entry.node, now_ms);
-                entry.proven = proof::bookable(entry, &kinds, settings.virtual_cores_count);
+                let label = &entry.label;
+                let kinds = kinds_by_label.entry(Arc::clone(label)).or_insert_with(|| {
+                    proof::waiting_kinds(waiting, |application| {
+                        let application = applications.get(&application);
+                        application.is_some_and(|it| !shares.yields(&it.queue, label))
+                    })
+                });
+                let is_waited_for = shares.is_guarantee_waited_for(label);
+                let counts = settings.virtual_cores_count;
+                entry.proven = proof::bookable(entry, kinds, is_waited_for, counts);
             }
         }
         self.read_up_to = last.filter(|_| read == NODES_AT_ONCE);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::booked::Booked;
-use crate::cluster::state::{NodeEntry, Predicted, Request};
+use crate::cluster::state::{ApplicationId, NodeEntry, Predicted, Request};
 use crate::cluster::waiting::WaitingTable;
 use crate::resources::{Resource, Resources};
 
@@ -21,11 +21,17 @@ pub(crate) struct WaitingKind {
     count: u32,
 }
 
-/// The kinds of which most containers wait.
-pub(crate) fn waiting_kinds(waiting: &WaitingTable) -> Vec<WaitingKind> {
+/// The kinds of which most containers wait, among the applications that count.
+pub(crate) fn waiting_kinds(
+    waiting: &WaitingTable,
+    counts: impl Fn(ApplicationId) -> bool,
+) -> Vec<WaitingKind> {
     let mut places = HashMap::new();
     let mut kinds: Vec<WaitingKind> = Vec::new();
     for (line, predicted) in waiting.lines_predicted() {
+        if !counts(line.application) {
+            continue;
+        }
         let series = predicted.map(|it| (it.demand.slots().as_ptr(), it.margin.to_bits()));
         let place = *places.entry((line.request, series)).or_insert_with(|| {
             let predicted = predicted.cloned();
@@ -41,14 +47,18 @@ pub(crate) fn waiting_kinds(waiting: &WaitingTable) -> Vec<WaitingKind> {
 
 /// What CapacityScheduler may book on a node whose plan is refreshed: what is booked, and the larger
 /// of what the plan leaves free and what waits and fits there. At least the registered size.
+///
+/// While a queue waits for its guarantee, only `waiting` counts: the preemption monitor takes all that is bookable
+/// for space that this queue can use, and preempts nothing meanwhile.
 pub(crate) fn bookable(
     entry: &NodeEntry,
     waiting: &[WaitingKind],
+    is_guarantee_waited_for: bool,
     virtual_cores_count: bool,
 ) -> Booked {
     let free = free(entry);
     let vcores = if virtual_cores_count { vcores_of(entry, free.cpu_cores) } else { 0.0 };
-    let at_request = match has_flows_left(entry, free) {
+    let at_request = match !is_guarantee_waited_for && has_flows_left(entry, free) {
         true => Booked::new(free.memory_bytes, vcores),
         false => Booked::default(),
     };

@@ -242,6 +242,17 @@ impl Shares {
         self.guarantee_waited_for.contains(label)
     }
 
+    /// Whether a queue gets nothing of what nodes may book above their registered size: it has its guarantee, and
+    /// another queue waits for its own.
+    pub(crate) fn yields(&self, queue: &str, label: &str) -> bool {
+        if !self.is_guarantee_waited_for(label) {
+            return false;
+        }
+        let physical = self.physical.get(label).copied().unwrap_or_default();
+        self.known(queue, label)
+            .is_some_and(|part| !part.taken.requested.is_below(part.guaranteed(physical)))
+    }
+
     /// A hold of preemption begins for a label.
     pub(crate) fn hold_begins(&mut self, label: &Arc<str>, now_ms: i64) {
         self.hold_began_ms.insert(Arc::clone(label), now_ms);

@@ -15,6 +15,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::cluster::Cluster;
+use crate::cluster::bookable::{Shares, is_at_maximum};
 use crate::cluster::plan::planned_start;
 use crate::cluster::round::Offer;
 use crate::cluster::settings::ClusterSettings;
@@ -220,6 +221,7 @@ impl NodeKeeper {
         &mut self,
         settings: &ClusterSettings,
         peaks: Peaks,
+        shares: &Shares,
         state: &mut State,
         waiting: &WaitingTable,
         now_ms: i64,
@@ -228,7 +230,7 @@ impl NodeKeeper {
             return;
         }
         self.updated_in = Some(now_ms.div_euclid(UPDATE_EVERY_MS));
-        let mut search = StartSearch { settings, peaks, state, now_ms };
+        let mut search = StartSearch { settings, peaks, shares, state, now_ms };
         if let Some(kept) = self.kept.take() {
             self.kept = self.still_kept(kept, waiting, &mut search);
         }
@@ -347,16 +349,21 @@ impl NodeKeeper {
 struct StartSearch<'a> {
     settings: &'a ClusterSettings,
     peaks: Peaks,
+    shares: &'a Shares,
     state: &'a mut State,
     now_ms: i64,
 }
 
 impl StartSearch<'_> {
-    /// The planned start on a node; none where the core does not decide about the node.
+    /// The planned start on a node; none where the core does not decide about the node, or the owner's queue is at
+    /// its maximum there.
     fn planned_start(&mut self, node: NodeId, owner: Owner<'_>) -> Option<Option<i64>> {
         let now_ms = self.now_ms;
+        let application = owner.line.application;
+        let is_at_maximum =
+            is_at_maximum(self.settings, self.shares, self.state, application, node);
         let entry = self.state.nodes.get_mut(node)?;
-        if !entry.is_decided(self.settings, now_ms) {
+        if is_at_maximum || !entry.is_decided(self.settings, now_ms) {
             return None;
         }
         if entry.countables.lacks(owner.countables) {

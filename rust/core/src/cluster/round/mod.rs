@@ -86,6 +86,7 @@ impl Round<'_> {
         self.cluster.keeper.update(
             &self.cluster.settings,
             self.cluster.policy.peaks(),
+            &self.cluster.bookable.shares,
             &mut self.cluster.state,
             &self.cluster.waiting,
             now_ms,

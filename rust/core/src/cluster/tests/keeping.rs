@@ -212,3 +212,27 @@ fn an_application_whose_size_was_placed_elsewhere_waits_for_its_turn() {
         }
     }
 }
+
+#[test]
+fn a_node_is_not_kept_for_an_application_whose_queue_is_at_its_maximum() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    cluster.configure_queues(vec![share("root.default", 0.5, 0.5), share("root.other", 0.5, 1.0)]);
+    cluster.raise_to_ceiling(0);
+    let runs = waiting(&mut cluster, "runs", Demands::default(), ask(4, 1));
+    assert!(matches!(place(&mut cluster, "1", runs, node, 0), Commit::Placed(_)));
+    cluster.application_removed(runs);
+    let starves = waiting(&mut cluster, "starves", Demands::default(), ask(1, 1));
+    let other = waiting(&mut cluster, "other", Demands::default(), ask(1, 1));
+    cluster.application_moved(other, "root.other");
+    assert_eq!(order(&mut cluster, node, KEPT_FROM_MS), [other]);
+    let reason = cluster.wait_reason(starves, KEPT_FROM_MS);
+    assert_eq!(reason, Some(WaitReason::AtMaximum { node }));
+
+    cluster.configure_queues(vec![share("root.default", 0.5, 1.0), share("root.other", 0.5, 1.0)]);
+    let rested_ms = KEPT_FROM_MS + 60_000;
+    order(&mut cluster, node, rested_ms);
+    assert_eq!(KeptNode::of(&cluster).map(|kept| kept.application), Some(starves));
+    cluster.configure_queues(vec![share("root.default", 0.5, 0.5), share("root.other", 0.5, 1.0)]);
+    order(&mut cluster, node, rested_ms + 1_000);
+    assert_eq!(KeptNode::of(&cluster), None);
+}

@@ -56,6 +56,22 @@ fn an_unknown_application_takes_back_what_it_would_fill() {
 }
 
 #[test]
+fn a_queue_above_its_guarantee_raises_no_node_while_another_waits_for_its_own() {
+    let (mut cluster, node) = two_queues(1.0);
+    let large = waiting_in(&mut cluster, "root.a", Demands::default(), 5);
+    place(&mut cluster, "1", large, node, 0);
+    cluster.application_removed(large);
+    waiting_in(&mut cluster, "root.a", learned(&[0.01], 0.01), 1);
+    let owed = waiting_in(&mut cluster, "root.b", learned(&[0.2], 3.5), 4);
+    follow(&mut cluster, node, 0, 1_000);
+    let raised = follow(&mut cluster, node, 2_000, 12_000);
+    assert_eq!(raised, 1_000, "3 GB are free, and 3.5 GB are waited for");
+    cluster.finished("1");
+    assert!(follow(&mut cluster, node, 13_000, 24_000) > 1_000, "the queue has its guarantee");
+    cluster.application_removed(owed);
+}
+
+#[test]
 fn the_cluster_is_raised_freely_while_no_queue_is_configured() {
     let (mut cluster, node) = cluster_of_one(settings());
     waiting_in(&mut cluster, "root.a", third(), 3);
