@@ -123,7 +123,8 @@ impl Elastane {
         let record = crate::submission_record(submission, now_ms);
         let given = RunSettings(record.settings.clone());
         let demands = self.depository.demands(&record.application_key, &given, now_ms);
-        let submitted = self.service.lock().application_added(record, &submission.queue, demands);
+        let Submission { queue, user, .. } = submission;
+        let submitted = self.service.lock().application_added(record, queue, user, demands);
         let application = submitted.application;
         self.depository.send(Work::Submitted(Box::new(submitted)));
         application

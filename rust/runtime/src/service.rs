@@ -143,17 +143,18 @@ impl Service {
         self.trackers.retain_known(&self.cluster);
     }
 
-    /// An application was submitted to a queue; `demands` are those that are known at once.
+    /// A user submitted an application to a queue; `demands` are those that are known at once.
     pub fn application_added(
         &mut self,
         record: SubmissionRecord,
         queue: &str,
+        user: &str,
         demands: Demands,
     ) -> Submitted {
         let now_ms = record.submitted_ms;
         let (id, name) = (&record.application_id, &record.application_name);
-        let application =
-            self.cluster.application_added(Application::new(id, name, queue, demands, now_ms));
+        let application = Application::new(id, name, queue, demands, now_ms).by_user(user);
+        let application = self.cluster.application_added(application);
         let is_new = !self.runs.is_restored(id);
         self.runs.begin(application, record.application_key.clone(), id, name, now_ms);
         self.first_asks.expect(application, id);

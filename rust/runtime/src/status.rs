@@ -147,6 +147,7 @@ fn named_application(why: &WaitReason) -> Option<ApplicationId> {
         | WaitReason::Passed { .. }
         | WaitReason::Keeps(_)
         | WaitReason::AtMaximum { .. }
+        | WaitReason::UserAtLimit { .. }
         | WaitReason::Skipped { .. } => None,
     }
 }
@@ -197,6 +198,9 @@ impl Words<'_> {
             ),
             WaitReason::AtMaximum { node } => {
                 (node, "its queue is at its maximum capacity by demand".to_owned())
+            }
+            WaitReason::UserAtLimit { node } => {
+                (node, "its user is at its limit in the queue by demand".to_owned())
             }
             WaitReason::Keeps(kept) => (kept.node, format!("kept for it, {}", self.start(&kept))),
         };

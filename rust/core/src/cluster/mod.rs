@@ -13,7 +13,7 @@ mod settings;
 mod state;
 mod waiting;
 
-pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare};
+pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare, UserLimit};
 pub use patience::{KeptNode, read_by_round};
 pub use plan::{Outlook, StartNeeds};
 pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
@@ -300,14 +300,14 @@ impl Cluster {
         Some(container)
     }
 
-    /// Whether the queue of an application, or one above, is at its maximum for its next container.
-    fn is_at_maximum(&self, application: ApplicationId, node: NodeId) -> bool {
-        let Self { settings, state, bookable, .. } = self;
-        bookable::is_at_maximum(settings, &bookable.shares, state, application, node)
+    /// Why the limits of its queues and its user keep an application from the node; none if they do not.
+    fn at_limit(&self, application: ApplicationId, node: NodeId) -> Option<Note> {
+        let Self { settings, state, bookable, waiting, .. } = self;
+        bookable::at_limit(settings, &bookable.shares, state, waiting, application, node)
     }
 
-    /// What the queue of an application, and those above it, let the application still take by request on
-    /// nodes without a label; nothing if no node has room by demand. None while no queue is configured, or
+    /// What the queue of an application, those above it, and its user's limit let the application still take by
+    /// request on nodes without a label; nothing if no node has room by demand. None while no queue is configured, or
     /// the application waits for nothing.
     pub fn headroom(&self, application: ApplicationId, now_ms: i64) -> Option<Request> {
         let Self { settings, state, bookable, waiting, .. } = self;

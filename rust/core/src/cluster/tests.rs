@@ -30,6 +30,7 @@ mod rows;
 mod skipping;
 mod starving;
 mod turns;
+mod users;
 
 const GB: u64 = 1_000_000_000;
 const LIMITS_CPU: CanLimit = CanLimit {
@@ -105,6 +106,7 @@ fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
         maximum,
         guaranteed: None,
         at_most: None,
+        user_limit: None,
     }
 }
 

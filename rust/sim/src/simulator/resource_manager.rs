@@ -114,7 +114,7 @@ impl ResourceManager {
             signature: Vec::new(),
             settings: BTreeMap::new(),
         };
-        let submitted = self.service.application_added(record, QUEUE, demands);
+        let submitted = self.service.application_added(record, QUEUE, "", demands);
         let number = submitted.application.0 as usize;
         if self.places.len() <= number {
             self.places.resize(number + 1, place);

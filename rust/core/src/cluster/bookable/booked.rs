@@ -64,6 +64,12 @@ impl Booked {
         }
     }
 
+    /// The larger part of `whole`, as CapacityScheduler compares amounts.
+    pub(crate) fn dominant_share(self, whole: Self) -> f64 {
+        let Ratios { memory, vcores } = self.over(whole, 0.0);
+        memory.max(vcores)
+    }
+
     /// Rounded down; vcores are unlimited where CapacityScheduler does not count them.
     pub(crate) fn as_request(self, virtual_cores_count: bool) -> Request {
         let vcores = if virtual_cores_count { self.millivcores / 1_000 } else { i64::MAX };

@@ -1,27 +1,30 @@
 //! What an application's queue, and the queues above it, let its next container take.
 
-use super::{Shares, Taken, demanded_of};
+use super::{Next, Shares, Taken, demanded_of};
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{Application, ApplicationId, Ask, NodeEntry, NodeId, Request, State};
 use crate::cluster::waiting::{Note, WaitingTable};
 
-/// Whether the queue of an application, or one above, is at its maximum for its next container.
-pub(crate) fn is_at_maximum(
+/// Why the limits of an application's queues, or of its user, leave nothing for its next container; none if they
+/// do.
+pub(crate) fn at_limit(
     settings: &ClusterSettings,
     shares: &Shares,
     state: &State,
+    waiting: &WaitingTable,
     application: ApplicationId,
     node: NodeId,
-) -> bool {
-    let application = state.applications.get(&application);
-    let Some((application, entry)) = application.zip(state.nodes.get(node)) else {
-        return false;
-    };
-    let Some(ask) = application.waiting else {
-        return false;
-    };
-    let taken = taken_by_next(settings, application, &ask, entry);
-    shares.at_maximum(&application.queue, &entry.label, taken).is_some()
+) -> Option<Note> {
+    let application = state.applications.get(&application)?;
+    let (ask, entry) = (application.waiting?, state.nodes.get(node)?);
+    if !shares.is_raised(&entry.label) {
+        return None;
+    }
+    let next = next_of(settings, waiting, application, &ask, entry);
+    if shares.at_maximum(&next).is_some() {
+        return Some(Note::AtMaximum { node });
+    }
+    shares.is_user_at_limit(&next).then_some(Note::UserAtLimit { node })
 }
 
 /// An application whose next container has found no room for this time is told that nothing is left, in
@@ -60,18 +63,25 @@ pub(crate) fn headroom(
     let application = state.applications.get(&application)?;
     let mut unlabelled = state.nodes.entries().filter(|entry| entry.label.is_empty());
     let (ask, entry) = (application.waiting?, unlabelled.next()?);
-    let taken = taken_by_next(settings, application, &ask, entry);
-    let headroom = shares.headroom(&application.queue, &entry.label, taken)?;
+    let headroom = shares.headroom(&next_of(settings, waiting, application, &ask, entry))?;
     Some(headroom.as_request(settings.virtual_cores_count))
 }
 
-fn taken_by_next(
+fn next_of<'a>(
     settings: &ClusterSettings,
-    application: &Application,
+    waiting: &WaitingTable,
+    application: &'a Application,
     ask: &Ask,
-    entry: &NodeEntry,
-) -> Taken {
+    entry: &'a NodeEntry,
+) -> Next<'a> {
     let predicted = application.demands.of(ask.kind);
     let demanded = demanded_of(entry, predicted, ask.request, settings.virtual_cores_count);
-    Taken { requested: ask.request.into(), demanded }
+    let Application { queue, user, .. } = application;
+    Next {
+        queue,
+        label: &entry.label,
+        user,
+        active_users: waiting.users_in(queue),
+        container: Taken { requested: ask.request.into(), demanded },
+    }
 }

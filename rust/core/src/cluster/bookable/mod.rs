@@ -8,6 +8,7 @@ mod hold;
 mod proof;
 mod shares;
 mod taken;
+mod users;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -16,13 +17,14 @@ use std::sync::Arc;
 pub(crate) use booked::Booked;
 pub use growth::BookableRatio;
 pub(crate) use growth::Growth;
-pub(crate) use headroom::{headroom, is_at_maximum};
+pub(crate) use headroom::{at_limit, headroom};
 pub use hold::Preemption;
 pub(crate) use hold::may_preempt;
 pub(crate) use proof::demanded_of;
 pub use shares::QueueShare;
 pub(crate) use shares::Shares;
-pub(crate) use taken::{Taken, TakenBy};
+pub(crate) use taken::{Next, Taken, TakenBy};
+pub use users::UserLimit;
 
 use super::settings::ClusterSettings;
 use super::state::{NodeEntry, State};

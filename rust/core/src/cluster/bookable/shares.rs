@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 use super::booked::{Booked, Ratios};
 use super::guarantee::{Claim, History, claimed};
-use super::taken::{Taken, TakenBy};
+use super::taken::{Next, Taken, TakenBy};
+use super::users::{QueueNow, UserLimit, Users};
 use crate::cluster::state::{Container, Request};
 
 /// A queue's share of the nodes of one label, as CapacityScheduler computes it.
@@ -31,6 +32,9 @@ pub struct QueueShare {
     pub guaranteed: Option<Request>,
     /// The largest amount, where it is configured as an amount.
     pub at_most: Option<Request>,
+    /// What each of its users may take; none for any amount.
+    #[serde(default)]
+    pub user_limit: Option<UserLimit>,
 }
 
 /// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
@@ -58,6 +62,8 @@ struct Part {
     label: Arc<str>,
     share: Option<QueueShare>,
     taken: Taken,
+    /// Of a leaf queue.
+    users: Users,
     history: History,
 }
 
@@ -78,6 +84,15 @@ impl Part {
             return physical;
         };
         share.at_most.map_or_else(|| physical.scaled(Ratios::both(share.maximum)), Booked::from)
+    }
+
+    /// What each user may take if this container is to start.
+    fn user_limit(&self, physical: Booked, next: &Next<'_>) -> Option<Booked> {
+        let limit = self.share.as_ref()?.user_limit?;
+        let guaranteed = self.guaranteed(physical);
+        let consumed = self.users.consumed(self.taken, physical);
+        let queue = QueueNow { physical, guaranteed, consumed, active_users: next.active_users };
+        Some(limit.of(&queue, next.container.demanded))
     }
 
     fn is_over_guarantee(&self, physical: Booked) -> bool {
@@ -118,12 +133,19 @@ impl Shares {
         self.queues.len()
     }
 
+    /// The number of users that hold containers in a queue.
+    #[cfg(test)]
+    pub(crate) fn user_count(&self, queue: &str) -> usize {
+        self.queues[queue].iter().map(|part| part.users.count()).sum()
+    }
+
     /// A container starts.
     pub(crate) fn started(&mut self, by: &TakenBy) {
         for queue in with_ancestors(&by.queue) {
             let part = self.part(&queue.into(), &by.label);
             part.taken = part.taken.plus(by.taken);
         }
+        self.part(&by.queue, &by.label).users.started(by);
     }
 
     /// Containers change their queue or their node's label.
@@ -141,6 +163,7 @@ impl Shares {
 
     /// A container ended.
     pub(crate) fn ended(&mut self, by: &TakenBy) {
+        self.part(&by.queue, &by.label).users.ended(by);
         let mut is_forgotten = false;
         for queue in with_ancestors(&by.queue) {
             let part = self.part(&queue.into(), &by.label);
@@ -155,8 +178,8 @@ impl Shares {
     fn part(&mut self, queue: &Arc<str>, label: &Arc<str>) -> &mut Part {
         let parts = self.queues.entry(Arc::clone(queue)).or_default();
         let place = parts.iter().position(|part| part.label == *label).unwrap_or_else(|| {
-            let (taken, history) = (Taken::default(), History::default());
-            parts.push(Part { label: Arc::clone(label), share: None, taken, history });
+            let (taken, users, history) = Default::default();
+            parts.push(Part { label: Arc::clone(label), share: None, taken, users, history });
             parts.len() - 1
         });
         &mut parts[place]
@@ -193,6 +216,7 @@ impl Shares {
         for part in self.queues.values_mut().flatten() {
             part.history.advance(part.taken, now_ms);
             let physical = self.physical.get(&part.label).copied().unwrap_or_default();
+            part.users.refresh(part.taken, physical);
             if part.is_leaf() && part.is_over_guarantee(physical) {
                 self.over_guarantee.insert(Arc::clone(&part.label));
             }
@@ -298,16 +322,37 @@ impl Shares {
         with_it.fits_into(part.guaranteed(physical))
     }
 
-    /// How much more of containers like this one fits below the maxima of a queue and of those above it; none
-    /// while none of them is known.
-    pub(crate) fn headroom(&self, queue: &str, label: &str, container: Taken) -> Option<Booked> {
-        let physical = self.physical.get(label).copied().unwrap_or_default();
-        with_ancestors(queue)
-            .filter_map(|queue| {
-                let part = self.known(queue, label)?;
-                Some(room(part, physical, self.ceiling(queue), container))
-            })
-            .reduce(Booked::min)
+    /// How much more of containers like this one fits below the maxima of a queue and of those above it, and
+    /// below the limit of its user where a node is raised; none while none of the queues is known.
+    pub(crate) fn headroom(&self, next: &Next<'_>) -> Option<Booked> {
+        let physical = self.physical.get(next.label).copied().unwrap_or_default();
+        let of_queues = with_ancestors(next.queue).filter_map(|queue| {
+            let part = self.known(queue, next.label)?;
+            Some(room(part.taken, part.at_most(physical), self.ceiling(queue), next.container))
+        });
+        let limited = self.known(next.queue, next.label).filter(|_| self.is_raised(next.label));
+        let of_user = limited.and_then(|part| {
+            let limit = part.user_limit(physical, next)?;
+            Some(room(part.users.of(next.user), limit, f64::INFINITY, next.container))
+        });
+        of_queues.chain(of_user).reduce(Booked::min)
+    }
+
+    /// Whether a user is above its limit both by request and by demand. As in CapacityScheduler the next
+    /// container does not count: a user may exceed its limit by one. Never where no node is raised.
+    pub(crate) fn is_user_at_limit(&self, next: &Next<'_>) -> bool {
+        if !self.is_raised(next.label) {
+            return false;
+        }
+        let physical = self.physical.get(next.label).copied().unwrap_or_default();
+        let Some(part) = self.known(next.queue, next.label) else {
+            return false;
+        };
+        part.user_limit(physical, next).is_some_and(|limit| {
+            let limit = limit.dominant_share(physical);
+            let Taken { requested, demanded } = part.users.of(next.user);
+            requested.dominant_share(physical) > limit && demanded.dominant_share(physical) > limit
+        })
     }
 
     fn ceiling(&self, queue: &str) -> f64 {
@@ -317,22 +362,17 @@ impl Shares {
     /// The first queue, from this one upwards, that is at its maximum for a container. A queue that stays
     /// within its maximum by request is not, as in CapacityScheduler; above it the queue's demand counts, and
     /// its ceiling by request. None where no node is raised.
-    pub(crate) fn at_maximum<'a>(
-        &self,
-        queue: &'a str,
-        label: &str,
-        container: Taken,
-    ) -> Option<&'a str> {
-        if !self.is_raised(label) {
+    pub(crate) fn at_maximum<'a>(&self, next: &Next<'a>) -> Option<&'a str> {
+        if !self.is_raised(next.label) {
             return None;
         }
-        let physical = self.physical.get(label).copied().unwrap_or_default();
-        with_ancestors(queue).find(|queue| {
-            let Some(part) = self.known(queue, label) else {
+        let physical = self.physical.get(next.label).copied().unwrap_or_default();
+        with_ancestors(next.queue).find(|queue| {
+            let Some(part) = self.known(queue, next.label) else {
                 return false;
             };
             let at_most = part.at_most(physical);
-            let with_it = part.taken.plus(container);
+            let with_it = part.taken.plus(next.container);
             if with_it.requested.fits_into(at_most) {
                 return false;
             }
@@ -343,13 +383,12 @@ impl Shares {
     }
 }
 
-/// How much more of containers like this one a queue below its maximum may take.
-fn room(part: &Part, physical: Booked, ceiling: f64, container: Taken) -> Booked {
-    let at_most = part.at_most(physical);
-    let by_request = at_most.minus(part.taken.requested);
+/// How much more of containers like this one may be taken up to a maximum.
+fn room(taken: Taken, at_most: Booked, ceiling: f64, container: Taken) -> Booked {
+    let by_request = at_most.minus(taken.requested);
     let proven = container.demanded.over(container.requested, 1.0).map(|ratio| ratio.max(1e-3));
-    let by_demand = at_most.minus(part.taken.demanded).scaled(proven.map(|ratio| 1.0 / ratio));
-    let under_ceiling = at_most.scaled(Ratios::both(ceiling)).minus(part.taken.requested);
+    let by_demand = at_most.minus(taken.demanded).scaled(proven.map(|ratio| 1.0 / ratio));
+    let under_ceiling = at_most.scaled(Ratios::both(ceiling)).minus(taken.requested);
     by_request.max(by_demand.min(under_ceiling)).max(Booked::default())
 }
 

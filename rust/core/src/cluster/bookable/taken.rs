@@ -16,7 +16,20 @@ pub(crate) struct Taken {
 pub(crate) struct TakenBy {
     pub(crate) queue: Arc<str>,
     pub(crate) label: Arc<str>,
+    pub(crate) user: Arc<str>,
     pub(crate) taken: Taken,
+}
+
+/// A container that is to start, and in whose name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Next<'a> {
+    /// The leaf queue.
+    pub(crate) queue: &'a str,
+    pub(crate) label: &'a str,
+    pub(crate) user: &'a str,
+    /// The number of users with waiting containers in the queue.
+    pub(crate) active_users: usize,
+    pub(crate) container: Taken,
 }
 
 impl Taken {

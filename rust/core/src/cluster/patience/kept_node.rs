@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::cluster::Cluster;
-use crate::cluster::bookable::{Shares, is_at_maximum};
+use crate::cluster::bookable::{Shares, at_limit};
 use crate::cluster::plan::planned_start;
 use crate::cluster::round::Offer;
 use crate::cluster::settings::ClusterSettings;
@@ -230,7 +230,7 @@ impl NodeKeeper {
             return;
         }
         self.updated_in = Some(now_ms.div_euclid(UPDATE_EVERY_MS));
-        let mut search = StartSearch { settings, peaks, shares, state, now_ms };
+        let mut search = StartSearch { settings, peaks, shares, waiting, state, now_ms };
         if let Some(kept) = self.kept.take() {
             self.kept = self.still_kept(kept, waiting, &mut search);
         }
@@ -350,20 +350,22 @@ struct StartSearch<'a> {
     settings: &'a ClusterSettings,
     peaks: Peaks,
     shares: &'a Shares,
+    waiting: &'a WaitingTable,
     state: &'a mut State,
     now_ms: i64,
 }
 
 impl StartSearch<'_> {
     /// The planned start on a node; none where the core does not decide about the node, or the owner's queue is at
-    /// its maximum there.
+    /// its maximum there, or its user at the limit.
     fn planned_start(&mut self, node: NodeId, owner: Owner<'_>) -> Option<Option<i64>> {
         let now_ms = self.now_ms;
         let application = owner.line.application;
-        let is_at_maximum =
-            is_at_maximum(self.settings, self.shares, self.state, application, node);
+        let Self { settings, shares, waiting, .. } = *self;
+        let is_at_limit =
+            at_limit(settings, shares, self.state, waiting, application, node).is_some();
         let entry = self.state.nodes.get_mut(node)?;
-        if is_at_maximum || !entry.is_decided(self.settings, now_ms) {
+        if is_at_limit || !entry.is_decided(self.settings, now_ms) {
             return None;
         }
         if entry.countables.lacks(owner.countables) {

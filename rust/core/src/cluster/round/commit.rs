@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use crate::cluster::Cluster;
-use crate::cluster::bookable::{Shares, Taken, TakenBy, demanded_of};
+use crate::cluster::bookable::{Next, Shares, Taken, TakenBy, demanded_of};
 use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Judge, Prospect};
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{
     Commit, CommitRequest, Container, PlacedReason, Placement, Refusal, State,
 };
-use crate::cluster::waiting::Note;
+use crate::cluster::waiting::{Note, WaitingTable};
 use crate::demand::Demand;
 use crate::fit::Excess;
 
 /// Records the container unless it is refused.
 pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: i64) -> Commit {
-    let judge = Judge::of(cluster.policy.as_ref());
-    let shares = &cluster.bookable.shares;
+    let Cluster { settings, policy, state, bookable, waiting, .. } = &mut *cluster;
+    let judge = Judge::of(policy.as_ref());
     let Approved { reason, score, demand, taken_by } =
-        match approve(&cluster.settings, judge, shares, &mut cluster.state, commit, now_ms) {
+        match approve(settings, judge, &bookable.shares, waiting, state, commit, now_ms) {
             None => return Commit::Unknown,
             Some(Ok(approved)) => approved,
             Some(Err(refusal)) => {
@@ -29,6 +29,7 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
                     }
                     Refusal::LargerThanNode => Note::None,
                     Refusal::QueueAtMaximum(_) => Note::AtMaximum { node: commit.node },
+                    Refusal::UserAtLimit { .. } => Note::UserAtLimit { node: commit.node },
                 };
                 cluster.waiting.note(commit.application, note);
                 return Commit::Refused(refusal);
@@ -81,6 +82,7 @@ fn approve(
     settings: &ClusterSettings,
     judge: Judge<'_>,
     shares: &Shares,
+    waiting: &WaitingTable,
     state: &mut State,
     commit: &CommitRequest<'_>,
     now_ms: i64,
@@ -95,7 +97,8 @@ fn approve(
     let demanded = demanded_of(entry, predicted, request, counts);
     let taken = Taken { requested: request.into(), demanded };
     let queue = application.queue.as_str();
-    let taken_by = TakenBy { queue: queue.into(), label: Arc::clone(&entry.label), taken };
+    let (label, user) = (Arc::clone(&entry.label), Arc::clone(&application.user));
+    let taken_by = TakenBy { queue: queue.into(), label, user, taken };
     let approved = |reason, score| Approved { reason, score, demand, taken_by };
     if !entry.is_decided(settings, now_ms) {
         return Some(Ok(approved(PlacedReason::CapacityScheduler, None)));
@@ -106,13 +109,19 @@ fn approve(
     if !request.fits_into(entry.registered) {
         return Some(Err(Refusal::LargerThanNode));
     }
-    if let Some(queue) = shares.at_maximum(queue, &entry.label, taken) {
+    let active_users = waiting.users_in(queue);
+    let user = &application.user;
+    let next = Next { queue, label: &entry.label, user, active_users, container: taken };
+    if let Some(queue) = shares.at_maximum(&next) {
         return Some(Err(Refusal::QueueAtMaximum(queue.into())));
+    }
+    if shares.is_user_at_limit(&next) {
+        return Some(Err(Refusal::UserAtLimit { user: Arc::clone(user), queue: queue.into() }));
     }
     let is_owed = shares.owes(queue, &entry.label, request);
     judge.refresh(entry, now_ms);
-    let waiting = application.as_waiting(registered);
-    let prospect = Prospect::new(judge, entry, predicted, request, waiting, now_ms);
+    let as_waiting = application.as_waiting(registered);
+    let prospect = Prospect::new(judge, entry, predicted, request, as_waiting, now_ms);
     let admitted = admit(&prospect, settings, entry, application, request, is_owed, now_ms);
     let admitted = admitted.map(|reason| approved(reason, Some(prospect.score())));
     Some(admitted.map_err(Refusal::NoFit))

@@ -112,7 +112,7 @@ impl Round<'_> {
             }
         };
         if naming == Naming::Fitting {
-            order.retain(|application| !self.cluster.is_at_maximum(*application, node));
+            order.retain(|application| self.cluster.at_limit(*application, node).is_none());
         }
         self.cluster.keeper.listed(node, &order, now_ms);
         match naming {
@@ -194,7 +194,7 @@ impl Round<'_> {
         let passing = &self.cluster.passing;
         let may_go = |contender: &&Contender| {
             contender.waits_behind.is_none()
-                && !self.cluster.is_at_maximum(contender.application(), self.offer.node)
+                && self.cluster.at_limit(contender.application(), self.offer.node).is_none()
                 && !passing.is_passing(contender.application(), pass_ms, now_ms)
         };
         contenders.iter().filter(may_go).map(Contender::application).collect()
@@ -227,8 +227,8 @@ impl Round<'_> {
                 self.cluster.waiting.set_note(contender.row, Note::Behind { node, behind });
                 continue;
             }
-            if self.cluster.is_at_maximum(id, node) {
-                self.cluster.waiting.set_note(contender.row, Note::AtMaximum { node });
+            if let Some(note) = self.cluster.at_limit(id, node) {
+                self.cluster.waiting.set_note(contender.row, note);
                 continue;
             }
             if pass_ms > 0

@@ -50,7 +50,7 @@ impl Round<'_> {
                 && kept.is_none_or(|kept| kept.admits(line, None, *now_ms))
                 && !(line.kind.is_application_master()
                     && held_back.as_ref().is_some_and(|queues| queues[line.queue as usize]))
-                && !cluster.is_at_maximum(line.application, offer.node)
+                && cluster.at_limit(line.application, offer.node).is_none()
         });
         lines.map(|(_, line)| line)
     }

@@ -50,6 +50,11 @@ pub enum WaitReason {
         /// The node that was checked.
         node: NodeId,
     },
+    /// It fits, and its user is at its limit in the queue by demand.
+    UserAtLimit {
+        /// The node that was checked.
+        node: NodeId,
+    },
 }
 
 /// Why an application's next container was not placed at the latest check; none when it waits for
@@ -74,6 +79,7 @@ pub(crate) fn wait_reason(
             keeper.kept(waiting).filter(|kept| kept.node == node).map(WaitReason::Kept)
         }
         Note::AtMaximum { node } => Some(WaitReason::AtMaximum { node }),
+        Note::UserAtLimit { node } => Some(WaitReason::UserAtLimit { node }),
         Note::Passed { node } => {
             let better = passing.passed_for(application)?;
             Some(WaitReason::Passed { node, better: better.node, gain_ms: better.gain_ms })

@@ -1,5 +1,7 @@
 //! An application: its ask and its running containers.
 
+use std::sync::Arc;
+
 use super::countables::Countables;
 use super::demands::Demands;
 use super::request::Request;
@@ -29,6 +31,8 @@ pub struct Application {
     pub name: String,
     /// The leaf queue.
     pub queue: String,
+    /// Who submitted it.
+    pub user: Arc<str>,
     /// Predictions for its containers.
     pub demands: Demands,
     /// When it was submitted.
@@ -56,6 +60,7 @@ impl Application {
             id: id.to_owned(),
             name: name.to_owned(),
             queue: queue.to_owned(),
+            user: Arc::default(),
             demands,
             submitted_ms,
             running: 0,
@@ -66,6 +71,11 @@ impl Application {
             is_ordered: true,
             remaining_share: None,
         }
+    }
+
+    /// The same, submitted by a user.
+    pub fn by_user(self, user: &str) -> Self {
+        Self { user: user.into(), ..self }
     }
 
     /// Whether a container runs beside its ApplicationMaster, so that the application makes

@@ -110,4 +110,12 @@ pub enum Refusal {
     /// A queue uses its maximum capacity by demand.
     #[error("queue {0} is at its maximum capacity by demand")]
     QueueAtMaximum(Arc<str>),
+    /// A user takes, by demand, what it may of a queue.
+    #[error("user {user} is at its limit in queue {queue} by demand")]
+    UserAtLimit {
+        /// Who.
+        user: Arc<str>,
+        /// Where.
+        queue: Arc<str>,
+    },
 }

@@ -10,6 +10,7 @@ fn a_million_unique_names_grow_nothing() {
         let queue = format!("root.{name}");
         let ask = ask(1, 1);
         let application = Application::new(&name, &name, &queue, Demands::default(), 0);
+        let application = application.by_user(&name);
         let application = cluster.application_added(application);
         cluster.pending(application, ask, 0);
         if number % 2 == 0 {

@@ -54,6 +54,8 @@ pub(crate) enum Note {
     Kept { node: NodeId },
     /// It fits, and its queue or one above is at its maximum capacity by demand.
     AtMaximum { node: NodeId },
+    /// It fits, and its user is at its limit in the queue by demand.
+    UserAtLimit { node: NodeId },
     /// It was named, and CapacityScheduler skipped it.
     Skipped { node: NodeId },
 }

@@ -1,6 +1,7 @@
 //! Small numbers for the queues of waiting applications.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Numbers in use are dense: the number of a queue for which nobody waits any more goes to the next new queue,
 /// so that any number of queues may come and go.
@@ -15,6 +16,8 @@ pub(super) struct QueueNumbers {
 struct Numbered {
     name: String,
     rows: usize,
+    /// The number of rows of each user.
+    users: HashMap<Arc<str>, usize>,
 }
 
 impl QueueNumbers {
@@ -23,17 +26,24 @@ impl QueueNumbers {
         self.queues.len()
     }
 
-    /// A row of this queue comes.
-    pub(super) fn enter(&mut self, name: &str) -> u32 {
+    /// The number of users with rows of this queue.
+    pub(super) fn users_in(&self, name: &str) -> usize {
+        let queue = self.by_name.get(name).and_then(|number| self.queues.get(*number as usize));
+        queue.map_or(0, |queue| queue.users.len())
+    }
+
+    /// A row of this queue and this user comes.
+    pub(super) fn enter(&mut self, name: &str, user: &Arc<str>) -> u32 {
         let number = self.by_name.get(name).copied().unwrap_or_else(|| self.add(name));
         if let Some(queue) = self.queues.get_mut(number as usize) {
             queue.rows += 1;
+            *queue.users.entry(Arc::clone(user)).or_default() += 1;
         }
         number
     }
 
     fn add(&mut self, name: &str) -> u32 {
-        let queue = Numbered { name: name.to_owned(), rows: 0 };
+        let queue = Numbered { name: name.to_owned(), ..Numbered::default() };
         let number = match self.free.pop() {
             Some(number) => {
                 self.queues[number as usize] = queue;
@@ -48,12 +58,18 @@ impl QueueNumbers {
         number
     }
 
-    /// A row of this queue goes.
-    pub(super) fn leave(&mut self, number: u32) {
+    /// A row of this queue and this user goes.
+    pub(super) fn leave(&mut self, number: u32, user: &str) {
         let Some(queue) = self.queues.get_mut(number as usize) else {
             return;
         };
         queue.rows = queue.rows.saturating_sub(1);
+        if let Some(rows) = queue.users.get_mut(user) {
+            *rows -= 1;
+            if *rows == 0 {
+                queue.users.remove(user);
+            }
+        }
         if queue.rows == 0 {
             self.by_name.remove(&std::mem::take(&mut queue.name));
             self.free.push(number);

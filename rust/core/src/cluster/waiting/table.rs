@@ -1,6 +1,7 @@
 //! The waiting applications as parallel arrays without gaps, one row each.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::queue_numbers::QueueNumbers;
 use super::screen::Screen;
@@ -23,6 +24,7 @@ pub(crate) struct WaitingTable {
     predicted: Vec<Option<Predicted>>,
     countables: Vec<Countables>,
     notes: Vec<Note>,
+    users: Vec<Arc<str>>,
     queues: QueueNumbers,
     masters: usize,
     screens: Vec<Screen>,
@@ -80,6 +82,11 @@ impl WaitingTable {
         self.queues.end()
     }
 
+    /// The number of users with waiting applications in a queue.
+    pub(crate) fn users_in(&self, queue: &str) -> usize {
+        self.queues.users_in(queue)
+    }
+
     /// Equal versions mean that no ask and no prediction changed in between.
     pub(crate) fn version(&self) -> u64 {
         self.version
@@ -105,7 +112,7 @@ impl WaitingTable {
     }
 
     fn add(&mut self, id: ApplicationId, application: &Application, ask: Ask) {
-        let queue = self.queues.enter(&application.queue);
+        let queue = self.queues.enter(&application.queue, &application.user);
         let predicted = application.demands.of(ask.kind);
         self.rows.insert(id, self.lines.len());
         self.lines.push(Line {
@@ -124,6 +131,7 @@ impl WaitingTable {
         self.countables.push(application.countables.clone());
         self.predicted.push(predicted.cloned());
         self.notes.push(Note::None);
+        self.users.push(Arc::clone(&application.user));
         self.masters += usize::from(ask.kind.is_application_master());
         for screen in &mut self.screens {
             screen.push();
@@ -176,7 +184,8 @@ impl WaitingTable {
         self.predicted.swap_remove(row);
         self.countables.swap_remove(row);
         self.masters -= usize::from(line.kind.is_application_master());
-        self.queues.leave(line.queue);
+        let user = self.users.swap_remove(row);
+        self.queues.leave(line.queue, &user);
         for screen in &mut self.screens {
             screen.swap_remove(row);
         }
@@ -199,9 +208,10 @@ impl WaitingTable {
         let Some(row) = self.rows.get(&id).copied() else {
             return;
         };
+        let user = &self.users[row];
         if let Some(line) = self.lines.get_mut(row) {
-            let former = std::mem::replace(&mut line.queue, self.queues.enter(queue));
-            self.queues.leave(former);
+            let former = std::mem::replace(&mut line.queue, self.queues.enter(queue, user));
+            self.queues.leave(former, user);
         }
     }
 

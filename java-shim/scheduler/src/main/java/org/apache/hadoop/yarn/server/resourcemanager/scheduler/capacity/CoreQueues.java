@@ -26,6 +26,7 @@ final class CoreQueues {
   private final Supplier<Map<String, CSQueue>> queues;
   private final OrderedQueues ordered;
   private final Predicate<String> isShared;
+  private final UserLimits userLimits = new UserLimits();
   private final SaidOnce sharedLogged = new SaidOnce();
   private final Set<String> told = ConcurrentHashMap.newKeySet();
 
@@ -95,13 +96,24 @@ final class CoreQueues {
       share.put("guaranteed", amount(amounts.getConfiguredMinResource(label)));
       share.put("at_most", amount(amounts.getConfiguredMaxResource(label)));
     }
+    if (userLimits.isLeaf(queue)) {
+      share.put("user_limit", userLimit(queue));
+    }
     return share;
+  }
+
+  private Map<String, Object> userLimit(CSQueue queue) {
+    Map<String, Object> limit = new LinkedHashMap<>();
+    limit.put("factor", userLimits.factor(queue));
+    limit.put("minimum_percent", userLimits.minimumPercent(queue));
+    limit.put("minimum_allocation", amount(((AbstractCSQueue) queue).getMinimumAllocation()));
+    return limit;
   }
 
   /**
    * The largest part of the label's nodes. A queue without a maximum of its own, below one whose
-   * maximum is an amount, is limited by that one alone: CapacityScheduler computes its part from the
-   * raised size of the nodes.
+   * maximum is an amount, is limited by that one alone: CapacityScheduler computes its part from
+   * the raised size of the nodes.
    */
   private static float maximum(CSQueue queue, QueueCapacities capacities, String label) {
     CSQueue above = queue.getParent();
