@@ -7,10 +7,12 @@ import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean
 
 from cluster.elastane_command import run_elastane
 from cluster.paths import Checkout
 from scale_model.contenders import HISTORY, TRUTH, Contender
+from scale_model.scale import SLOT_S
 from scale_model.workload import Application
 
 RUNS = 2
@@ -44,8 +46,9 @@ def _truth(applications: Sequence[Application]) -> dict[str, object]:
     now_ms = round(time.time() * 1000)
     runs = []
     for number, application in enumerate(applications):
-        series = application.series
-        mean_stretch = sum(application.stretches) / len(application.stretches)
+        mean_stretch = mean(application.stretches)
+        alike = application.series.scaled(cpu=1, memory=1, network=0, disk=1, slot=mean_stretch)
+        series = alike.resampled(SLOT_S)
         for run in range(RUNS):
             runs.append(
                 {
@@ -60,10 +63,10 @@ def _truth(applications: Sequence[Application]) -> dict[str, object]:
                             "kind": "executor",
                             "priority": 1,
                             "containers": application.executors,
-                            "slot_ms": round(series.slot_s * mean_stretch * 1000),
+                            "slot_ms": round(SLOT_S * 1000),
                             "cpu_cores": series.cpu_cores,
                             "memory_bytes": [round(one) for one in series.memory_bytes],
-                            "network_bytes_per_s": [0] * len(series.cpu_cores),
+                            "network_bytes_per_s": series.network_bytes_per_s,
                             "disk_bytes_per_s": series.disk_bytes_per_s,
                         }
                     ],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +52,38 @@ class Series:
             tuple(network * value for value in self.network_bytes_per_s),
             tuple(disk * value for value in self.disk_bytes_per_s),
         )
+
+    def resampled(self, slot_s: float) -> Series:
+        """In slots of another length: the mean over each, and of memory the most."""
+        count = max(1, math.ceil(self.length_s / slot_s - 1e-9))
+        parts = [self._overlaps(slot * slot_s, (slot + 1) * slot_s) for slot in range(count)]
+
+        def means(values: Sequence[float]) -> tuple[float, ...]:
+            return tuple(
+                sum(weight * values[place] for place, weight in part)
+                / sum(weight for _, weight in part)
+                for part in parts
+            )
+
+        return Series(
+            slot_s,
+            means(self.cpu_cores),
+            tuple(max(self.memory_bytes[place] for place, _ in part) for part in parts),
+            means(self.network_bytes_per_s),
+            means(self.disk_bytes_per_s),
+        )
+
+    def _overlaps(self, begin_s: float, end_s: float) -> list[tuple[int, float]]:
+        """The slots that lie in a stretch of time, each with the seconds of it."""
+        last = len(self.cpu_cores) - 1
+        places = range(
+            min(last, int(begin_s / self.slot_s)), min(last, int(end_s / self.slot_s)) + 1
+        )
+        overlaps = (
+            (place, min(end_s, (place + 1) * self.slot_s) - max(begin_s, place * self.slot_s))
+            for place in places
+        )
+        return [(place, seconds) for place, seconds in overlaps if seconds > 1e-9]
 
     def write(self, file: Path) -> None:
         columns = (

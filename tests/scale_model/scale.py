@@ -19,3 +19,6 @@ SHAPE = NodeShape(
 
 EXECUTORS_OF_A_NODE = 20
 """By request, with the executors' mean size: one takes a twentieth of a node."""
+
+SLOT_S = 3.0
+"""The length of Elastane's slots."""

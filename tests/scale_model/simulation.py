@@ -14,10 +14,9 @@ from cluster.settings import MEBIBYTE
 from scale_model.contenders import HISTORY, TRUTH, Contender
 from scale_model.driver import requested_mb
 from scale_model.recorded import Series
-from scale_model.scale import NODES, SCALE, SHAPE
+from scale_model.scale import NODES, SCALE, SHAPE, SLOT_S
 from scale_model.workload import EXECUTOR_SPREAD, Application
 
-SLOT_S = 3.0
 SLOTS_OF_A_RUN_SPREAD = 0.04
 
 
@@ -76,15 +75,11 @@ def _application(contender: Contender, application: Application) -> dict[str, An
 
 
 def _in_slots(series: Series) -> dict[str, list[float]]:
-    """The series in slots of the simulator's length, each with the value at its middle."""
-    count = max(1, round(series.length_s / SLOT_S))
-    places = [
-        min(len(series.cpu_cores) - 1, int((slot + 0.5) * SLOT_S / series.slot_s))
-        for slot in range(count)
-    ]
+    """The series in slots of the simulator's length."""
+    resampled = series.resampled(SLOT_S)
     return {
-        "cpu_cores": [SCALE * series.cpu_cores[place] for place in places],
-        "memory_bytes": [SCALE * series.memory_bytes[place] for place in places],
-        "network_bytes_per_s": [0.0] * count,
-        "disk_bytes_per_s": [SCALE * series.disk_bytes_per_s[place] for place in places],
+        "cpu_cores": [SCALE * value for value in resampled.cpu_cores],
+        "memory_bytes": [SCALE * value for value in resampled.memory_bytes],
+        "network_bytes_per_s": [0.0] * len(resampled.cpu_cores),
+        "disk_bytes_per_s": [SCALE * value for value in resampled.disk_bytes_per_s],
     }

@@ -105,6 +105,16 @@ def test_a_series_is_written_as_it_is_read(tmp_path: Path) -> None:
     assert read_series(file) == series
 
 
+def test_resampling_keeps_the_work_and_the_peak_of_memory() -> None:
+    series = Series(2.0, (0.5, 0.1, 0.3), (1e6, 9e6, 2e6), (0.0,) * 3, (6.0, 0.0, 0.0))
+    resampled = series.resampled(3.0)
+    assert resampled.cpu_cores == pytest.approx(((0.5 * 2 + 0.1) / 3, (0.1 + 0.3 * 2) / 3))
+    assert resampled.memory_bytes == (9e6, 9e6)
+    assert resampled.disk_bytes_per_s == pytest.approx((4.0, 0.0))
+    assert series.resampled(4.0).cpu_cores == pytest.approx((0.3, 0.3))
+    assert series.resampled(2.0) == series
+
+
 def test_figures_of_a_run() -> None:
     series = Series(3.0, (0.1, 0.1), (1e6, 1e6), (0.0, 0.0), (0.0, 0.0))
     one = Application("a", "ada", "root.etl", False, 0.0, 32, 1, series, 1e6, (1.0, 1.0))
