@@ -6,7 +6,9 @@ use std::time::Duration;
 use rusqlite::{Connection, Params, Row, Transaction, TransactionBehavior};
 
 use crate::error::{StatementError, StoreError, StoreErrorKind};
-use crate::open::LOCK_WAIT;
+
+/// How long to wait for a lock of another process.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// One depository, for one thread at a time. Several processes may have the same file open.
 #[derive(Debug)]

@@ -9,13 +9,10 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::depository::Depository;
+use crate::depository::{Depository, LOCK_WAIT};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::private_file::{check_private_file, make_private_folder, private_file_options};
 use crate::schema;
-
-/// How long to wait for a lock of another process.
-pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The interval of attempts where SQLite itself does not wait.
 const LOCK_RETRY: Duration = Duration::from_millis(10);

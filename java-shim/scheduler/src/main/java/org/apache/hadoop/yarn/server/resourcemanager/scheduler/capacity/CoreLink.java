@@ -1,11 +1,9 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import java.io.IOException;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Resource;
-import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
@@ -86,7 +84,7 @@ final class CoreLink {
             core,
             () -> scheduler.getCapacitySchedulerQueueManager().getQueues(),
             ordered,
-            label -> isShared(scheduler.getRMContext().getNodeLabelManager(), label));
+            () -> scheduler.getRMContext().getNodeLabelManager());
     allocations =
         new CoreAllocations(
             scheduler,
@@ -380,18 +378,6 @@ final class CoreLink {
     if (attempt != null) {
       guard.run(
           "pending", () -> applications.pendingChanged(attempt, ordered.hasOurPolicy(attempt)));
-    }
-  }
-
-  /** Whether a node label is not exclusive. */
-  private static boolean isShared(RMNodeLabelsManager labels, String label) {
-    try {
-      return labels != null
-          && !label.equals(RMNodeLabelsManager.NO_LABEL)
-          && !labels.isExclusiveNodeLabel(label);
-    } catch (IOException e) {
-      // The cluster does not have the label, though a queue names it.
-      return false;
     }
   }
 

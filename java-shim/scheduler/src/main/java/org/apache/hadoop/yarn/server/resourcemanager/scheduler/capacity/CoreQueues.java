@@ -2,15 +2,16 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.QueueResourceQuotas;
 import org.apache.hadoop.yarn.util.resource.Resources;
 import org.slf4j.Logger;
@@ -25,23 +26,20 @@ final class CoreQueues {
   private final CoreHandle core;
   private final Supplier<Map<String, CSQueue>> queues;
   private final OrderedQueues ordered;
-  private final Predicate<String> isShared;
+  private final Supplier<RMNodeLabelsManager> labels;
   private final UserLimits userLimits = new UserLimits();
   private final SaidOnce sharedLogged = new SaidOnce();
   private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-  /**
-   * @param isShared whether a node label is not exclusive
-   */
   CoreQueues(
       CoreHandle core,
       Supplier<Map<String, CSQueue>> queues,
       OrderedQueues ordered,
-      Predicate<String> isShared) {
+      Supplier<RMNodeLabelsManager> labels) {
     this.core = core;
     this.queues = queues;
     this.ordered = ordered;
-    this.isShared = isShared;
+    this.labels = labels;
   }
 
   /**
@@ -79,7 +77,7 @@ final class CoreQueues {
     Map<String, Object> share = new LinkedHashMap<>();
     share.put("queue", queue.getQueuePath());
     share.put("label", label);
-    boolean labelIsShared = isShared.test(label);
+    boolean labelIsShared = isShared(label);
     if (labelIsShared && sharedLogged.isFirst(label)) {
       LOG.warn(
           "node label {} is not exclusive: none of its nodes is raised above its registered size,"
@@ -108,6 +106,19 @@ final class CoreQueues {
     limit.put("minimum_percent", userLimits.minimumPercent(queue));
     limit.put("minimum_allocation", amount(((AbstractCSQueue) queue).getMinimumAllocation()));
     return limit;
+  }
+
+  /** Whether a node label is not exclusive. */
+  private boolean isShared(String label) {
+    RMNodeLabelsManager manager = labels.get();
+    try {
+      return manager != null
+          && !label.equals(RMNodeLabelsManager.NO_LABEL)
+          && !manager.isExclusiveNodeLabel(label);
+    } catch (IOException e) {
+      // The cluster does not have the label, though a queue names it.
+      return false;
+    }
   }
 
   /**
