@@ -155,6 +155,10 @@ class ResourceManager:
         """Physical, bookable, booked and used sizes of the cluster, labels and queues."""
         return self._ask("/elastane/v1/sizes")
 
+    def node_sizes(self) -> list[dict[str, Any]]:
+        """The same of each node."""
+        return self._ask("/elastane/v1/nodes")["nodes"]
+
     def status_counts(self) -> dict[str, Any]:
         """The counts of the core's status, of a standby too; empty while the core is out of
         service."""

@@ -46,10 +46,19 @@ def get_json_patiently(url: str, seconds: float) -> Any:
 
 def put_json(url: str, body: Any, timeout_seconds: float = TIMEOUT_SECONDS) -> Any:
     """Sends one value and parses the answer."""
+    return _send("PUT", url, body, timeout_seconds)
+
+
+def post_json(url: str, body: Any, timeout_seconds: float = TIMEOUT_SECONDS) -> Any:
+    """The same with POST."""
+    return _send("POST", url, body, timeout_seconds)
+
+
+def _send(method: str, url: str, body: Any, timeout_seconds: float) -> Any:
     request = urllib.request.Request(
         url,
         data=json.dumps(body).encode(),
-        method="PUT",
+        method=method,
         headers={"Content-Type": "application/json", "Accept": "application/json"},
     )
     with _opener.open(request, timeout=timeout_seconds) as response:

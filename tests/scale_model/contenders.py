@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cluster.settings import ClusterSettings, ElastaneSettings
+from scale_model.resizer import Optimizer, Rule, watermarks
 from scale_model.scale import NODES, SHAPE
 from scale_model.workload import QUEUES
 
@@ -31,6 +33,9 @@ class Contender:
 
     right_sized: bool = False
     """Whether recurring applications request the largest memory that earlier runs used."""
+
+    resized_by: Callable[[], Rule] | None = None
+    """Makes the rule by which nodes are resized from outside."""
 
     extra: dict[str, object] = field(default_factory=dict)
     """More keys of yarn.scheduler.elastane."""
@@ -80,6 +85,16 @@ CONTENDERS = {
         Contender("x1.5", "nodes registered at 1.5 times their size", registered_ratio=1.5),
         Contender("x2", "nodes registered at twice their size", registered_ratio=2.0),
         Contender("x3", "nodes registered at three times their size", registered_ratio=3.0),
+        Contender(
+            "watermarks",
+            "Yahoo's watermarks: nodes at 1.5 times while at most 0.6 of them is used",
+            resized_by=lambda: watermarks,
+        ),
+        Contender(
+            "optimizer",
+            "nodes at 1.5 times until 0.8 of them was used for half a minute",
+            resized_by=Optimizer,
+        ),
         Contender(
             "right-sized",
             "recurring applications request the memory that earlier runs used",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from demo.series import NodeSeries
 from scale_model import knowledge
 from scale_model.contenders import Contender
 from scale_model.driver import Driver
+from scale_model.resizer import Resizer
 from scale_model.states import State
 from scale_model.workload import Application
 
@@ -71,7 +73,9 @@ def run_one(
         time.sleep(REPORTED_SECONDS)
         cpu_before = _cpu_used(cluster)
         busy_before = busy_core_seconds()
+        rule = contender.resized_by and contender.resized_by()
         with (
+            Resizer(cluster, rule) if rule else nullcontext(),
             Driver(cluster, contender, applications, checkout) as driver,
             Watch(cluster, lambda share, _: share.memory_used_bytes()) as watch,
         ):

@@ -24,6 +24,8 @@ def policy(contender: Contender) -> str | None:
     """The simulator's policy; None for what it has none for."""
     if contender.mode == "enforce":
         return "elastane"
+    if contender.resized_by is not None:
+        return None
     return {1.0: "capacity", 2.0: "oversubscribe"}.get(contender.registered_ratio)
 
 

@@ -13,6 +13,7 @@ from scale_model.contenders import CONTENDERS
 from scale_model.driver import requested_mb
 from scale_model.figures import figures
 from scale_model.recorded import BadSeries, Series, read_folder, read_series
+from scale_model.resizer import NodeUse, Optimizer, watermarks
 from scale_model.run import RunOutcome
 from scale_model.scale import EXECUTORS_OF_A_NODE, SHAPE
 from scale_model.states import GROWN, LOCK_STEP, MEMORY_BOUND, State
@@ -113,6 +114,18 @@ def test_resampling_keeps_the_work_and_the_peak_of_memory() -> None:
     assert resampled.disk_bytes_per_s == pytest.approx((4.0, 0.0))
     assert series.resampled(4.0).cpu_cores == pytest.approx((0.3, 0.3))
     assert series.resampled(2.0) == series
+
+
+def test_watermarks_give_back_what_is_used() -> None:
+    sizes = [watermarks("n", NodeUse(used, 1.2)) for used in (0.0, 0.6, 0.7, 0.8, 0.95)]
+    assert sizes == pytest.approx([1.5, 1.5, 1.25, 1.0, 1.0])
+
+
+def test_the_optimizer_stops_after_three_cycles_and_goes_on_when_there_is_room() -> None:
+    rule = Optimizer()
+    sizes = [rule("n", NodeUse(used, 1.3)) for used in (0.9, 0.9, 0.9, 0.9, 0.5)]
+    assert sizes == [1.5, 1.5, 1.3, 1.3, 1.5]
+    assert rule("other", NodeUse(0.9, 1.3)) == 1.5, "each node by itself"
 
 
 def test_figures_of_a_run() -> None:
