@@ -39,13 +39,12 @@ fn is_out_of_room(
     application: ApplicationId,
     now_ms: i64,
 ) -> bool {
-    let waits_for_room = matches!(
-        waiting.note_of(application),
-        Some(Note::NoFit { .. } | Note::Behind { .. } | Note::Kept { .. })
-    );
+    // A node that is too full by request as well leaves no note.
+    let note = waiting.note_of(application);
+    let has_room = matches!(note, Some(Note::Skipped { .. } | Note::Passed { .. }));
     let waited_ms =
         waiting.line_of(application).map_or(0, |line| now_ms.saturating_sub(line.since_ms));
-    waits_for_room && waited_ms >= NO_ROOM_AFTER_MS && shares.is_raised("")
+    !has_room && waited_ms >= NO_ROOM_AFTER_MS && shares.is_raised("")
 }
 
 /// See [`Cluster::headroom`](crate::cluster::Cluster::headroom).

@@ -123,6 +123,17 @@ fn an_application_that_found_no_room_is_told_that_nothing_is_left() {
 }
 
 #[test]
+fn an_application_for_which_no_node_is_free_by_request_either_is_told_so_too() {
+    let (mut cluster, node) = two_queues(1.0);
+    let small = waiting_in(&mut cluster, "root.a", third(), 3);
+    follow(&mut cluster, node, -12_000, 0);
+    place(&mut cluster, "1", small, node, 0);
+    let large = waiting_in(&mut cluster, "root.b", Demands::default(), 4);
+    cluster.round(node, request(2, 64), 10_000);
+    assert_eq!(cluster.headroom(large, 10_000).unwrap().memory_bytes, 0);
+}
+
+#[test]
 fn a_queue_gets_what_capacity_scheduler_gives_by_request() {
     let (mut cluster, node) = two_queues(0.5);
     let app = waiting_in(&mut cluster, "root.a", Demands::default(), 3);
