@@ -58,6 +58,11 @@ class Resizer(Background):
         self._cluster = cluster
         self._rule = rule
         self.missed = 0
+        """Cycles in which the ResourceManager did not answer or refused."""
+
+    def __enter__(self) -> Resizer:
+        super().__enter__()
+        return self
 
     def _run(self) -> None:
         while not self._stop.wait(EVERY_SECONDS):

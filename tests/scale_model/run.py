@@ -46,7 +46,6 @@ class RunOutcome:
     out_of_memory_kills: int
     counters: dict[str, Any]
     depository: Path
-    ended_in_time: bool
 
 
 def run_one(
@@ -75,11 +74,13 @@ def run_one(
         busy_before = busy_core_seconds()
         rule = contender.resized_by and contender.resized_by()
         with (
-            Resizer(cluster, rule) if rule else nullcontext(),
+            Resizer(cluster, rule) if rule else nullcontext() as resizer,
             Driver(cluster, contender, applications, checkout) as driver,
             Watch(cluster, lambda share, _: share.memory_used_bytes()) as watch,
         ):
-            ended_in_time = _follow(cluster, driver, watch, len(applications), label, progress)
+            _follow(cluster, driver, watch, len(applications), label, progress)
+            if resizer is not None and resizer.missed:
+                progress(f"{label}: nodes could not be resized {resizer.missed} times")
             return RunOutcome(
                 state=state,
                 contender=contender,
@@ -93,18 +94,17 @@ def run_one(
                 out_of_memory_kills=sum(share.out_of_memory_kills() for share in cluster.shares),
                 counters=cluster.resource_manager.counters(),
                 depository=settings.elastane.depository,
-                ended_in_time=ended_in_time,
             )
 
 
 def _follow(
     cluster: Cluster, driver: Driver, watch: Watch, total: int, label: str, progress: Progress
-) -> bool:
+) -> None:
     while not driver.has_ended:
         cluster.check()
         if watch.seconds() > RUN_SECONDS:
             progress(f"{label}: given up after {RUN_SECONDS:g} s")
-            return False
+            return
         kinds = [event["event"] for event in driver.events()]
         ended = kinds.count("finished") + kinds.count("failed")
         progress(
@@ -112,7 +112,6 @@ def _follow(
             f"{kinds.count('submitted') - ended} wait or run, {watch.containers()} containers"
         )
         time.sleep(POLL_SECONDS)
-    return True
 
 
 def _cpu_used(cluster: Cluster) -> float:

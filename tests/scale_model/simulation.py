@@ -15,9 +15,7 @@ from scale_model.contenders import HISTORY, TRUTH, Contender
 from scale_model.driver import requested_mb
 from scale_model.recorded import Series
 from scale_model.scale import NODES, SCALE, SHAPE, SLOT_S
-from scale_model.workload import EXECUTOR_SPREAD, Application
-
-SLOTS_OF_A_RUN_SPREAD = 0.04
+from scale_model.workload import EXECUTOR_SPREAD, RUN_SPREAD, Application
 
 
 def policy(contender: Contender) -> str | None:
@@ -71,7 +69,7 @@ def _application(contender: Contender, application: Application) -> dict[str, An
         "actual": _in_slots(application.series),
         "known": known,
         # Standard deviations; the spreads are the halves of even distributions.
-        "slot_error": SLOTS_OF_A_RUN_SPREAD / 3**0.5,
+        "slot_error": RUN_SPREAD / 3**0.5,
         "length_error": EXECUTOR_SPREAD / 3**0.5,
     }
 

@@ -22,7 +22,7 @@ class State:
     range."""
 
     greedy_every: int = 20
-    """One application in so many uses all the memory that it requests."""
+    """One application in this many uses all the memory that it requests."""
 
     applications: int = 90
     arrivals_s: float = 120.0
@@ -32,7 +32,7 @@ class State:
     """Whether all executors have one series and arrive at once."""
 
     grown_every: int = 0
-    """One recurring application in so many does half as much work again as in earlier runs; 0:
+    """One recurring application in this many does half as much work again as in earlier runs; 0:
     none."""
 
 

@@ -159,7 +159,6 @@ def test_figures_of_a_run() -> None:
         out_of_memory_kills=1,
         counters={},
         depository=Path("unused"),
-        ended_in_time=True,
     )
     result = figures(outcome)
     assert result.makespan_s == 20.0
