@@ -167,6 +167,25 @@ class LoweringTest {
   }
 
   @Test
+  void slowResizesEndTheHoldBeforeTheBatchIsFull() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, CountsHolds.class, ResourceScheduler.class);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM[] nodes = new MockNM[4];
+      for (int i = 0; i < nodes.length; i++) {
+        nodes[i] = cluster.registerRaised("127.0.0." + (i + 1) + ":1", 4096, 4);
+      }
+      CountsHolds scheduler = (CountsHolds) cluster.scheduler();
+      scheduler.resizeNs = TimeUnit.MILLISECONDS.toNanos(20);
+
+      takeOutOfService(cluster);
+      cluster.scheduler().handle(new NodeUpdateSchedulerEvent(rmNode(cluster, nodes[0])));
+
+      assertEquals(3, raised(cluster, nodes), "of 4 nodes, after a hold of one resize");
+    }
+  }
+
+  @Test
   void nothingIsPlacedOnSilentNodesThatAreStillToBeLowered() throws Exception {
     Configuration conf = TestCluster.enforcing(directory);
     conf.set("yarn.scheduler.elastane.report.missed", "2");
@@ -276,14 +295,19 @@ class LoweringTest {
     }
   }
 
-  /** Counts the resizes between two recomputations of the queues. */
+  /** Counts the resizes between two recomputations of the queues; each takes a given time. */
   public static final class CountsHolds extends ElastaneScheduler {
     private volatile int most;
+    private volatile long resizeNs;
     private int resizes;
 
     @Override
     public void updateNodeResource(RMNode node, ResourceOption size) {
       most = Math.max(most, ++resizes);
+      long beganNs = System.nanoTime();
+      while (System.nanoTime() - beganNs < resizeNs) {
+        Thread.onSpinWait();
+      }
       super.updateNodeResource(node, size);
     }
 

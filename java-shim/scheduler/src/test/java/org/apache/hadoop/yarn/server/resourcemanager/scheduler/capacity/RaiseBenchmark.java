@@ -36,9 +36,6 @@ final class RaiseBenchmark {
 
   private static final int RECOMPUTATIONS = 50;
 
-  /** So many holds are left out, until the JVM has compiled what they run. */
-  private static final int COLD_HOLDS = 10;
-
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final long DEADLINE_NS = TimeUnit.MINUTES.toNanos(5);
 
@@ -98,13 +95,12 @@ final class RaiseBenchmark {
       }
       longestEventMs = Math.max(longestEventMs, longestHeartbeatMs(cluster, nodes));
     }
-    double coldMs = scheduler.timer.longestMs(0);
-    double raiseMs = scheduler.timer.longestMs(COLD_HOLDS);
+    double raiseMs = scheduler.timer.longestMs();
     scheduler.timer.reset();
     scheduler.link().recovery().setWaitsForTest();
     scheduler.link().guard().takeOutOfService("a benchmark", new IllegalStateException("asked"));
     double longestLoweringEventMs = longestHeartbeatMs(cluster, nodes);
-    double lowerMs = scheduler.timer.longestMs(0);
+    double lowerMs = scheduler.timer.longestMs();
     if (NodeSizes.of(scheduler.getAllNodes()).raised() > 0) {
       throw new IllegalStateException("nodes were not lowered");
     }
@@ -115,7 +111,7 @@ final class RaiseBenchmark {
     scheduler.timer.lock();
     try {
       // The hold has ended.
-      rebuildMs = scheduler.timer.longestMs(0);
+      rebuildMs = scheduler.timer.longestMs();
     } finally {
       scheduler.timer.unlock();
     }
@@ -123,7 +119,7 @@ final class RaiseBenchmark {
         String.format(
             Locale.ROOT,
             "raise nodes=%d queues=%d applications=%d recompute_ms=%.1f longest_hold_ms=%.1f"
-                + " more_ms=%.1f most_more_ms=%.0f cold_ms=%.1f longest_event_ms=%.1f lower_ms=%.1f"
+                + " more_ms=%.1f most_more_ms=%.0f longest_event_ms=%.1f lower_ms=%.1f"
                 + " lower_event_ms=%.1f rebuild_ms=%.1f most_at_failure_ms=%.0f",
             nodes.size(),
             queueCount,
@@ -132,7 +128,6 @@ final class RaiseBenchmark {
             raiseMs,
             raiseMs - recomputeMs,
             MOST_MORE_MS,
-            coldMs,
             longestEventMs,
             lowerMs,
             longestLoweringEventMs,
@@ -196,8 +191,8 @@ final class RaiseBenchmark {
       holdsNs.clear();
     }
 
-    private double longestMs(int without) {
-      return holdsNs.stream().skip(without).mapToLong(Long::longValue).max().orElse(0) / 1e6;
+    private double longestMs() {
+      return holdsNs.stream().mapToLong(Long::longValue).max().orElse(0) / 1e6;
     }
 
     @Override
