@@ -280,9 +280,10 @@ fn amounts_of(amounts: Resources) -> String {
 }
 
 fn why(placed: &Placed) -> String {
-    let demand = match &placed.profile {
-        Some(profile) => format!("by its profile {profile}"),
-        None => "by its request, no profile is known".to_owned(),
+    let demand = match (&placed.profile, placed.by_others) {
+        (Some(profile), _) => format!("by its profile {profile}"),
+        (None, true) => "by what other applications used of their requests".to_owned(),
+        (None, false) => "by its request, no profile is known".to_owned(),
     };
     match placed.reason {
         PlacedReason::Fits => match placed.score {

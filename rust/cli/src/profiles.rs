@@ -146,6 +146,7 @@ fn show(
         margin: 0.0,
         // The profile is shown whatever its confidence.
         least_confidence: 0.0,
+        others: false,
     };
     let runs = depository.latest_succeeded_runs(key, settings.runs_looked_at())?;
     let Some(made) = profile(key, &runs, &settings) else {

@@ -210,6 +210,7 @@ fn what_the_scheduler_writes_is_what_is_read() {
             application_master: true,
             request_priority: None,
             profile: Some("tag|sales".to_owned()),
+            by_others: false,
             score: Some(0.25),
             memory_bytes: 1_000_000_000,
             vcores: 3,

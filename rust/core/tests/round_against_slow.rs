@@ -7,8 +7,8 @@ mod reference;
 
 use elastane_core::by_plan::{ByPlan, PlanScore, Power, Shares};
 use elastane_core::cluster::{
-    Application, ApplicationId, Commit, CommitRequest, KeptNode, Naming, NodeId, Offer, Predicted,
-    Request, WaitReason,
+    Application, ApplicationId, Basis, Commit, CommitRequest, KeptNode, Naming, NodeId, Offer,
+    Predicted, Request, WaitReason,
 };
 use elastane_core::fit::{Excess, Peaks};
 use elastane_core::policy::{Candidate, Place, Policy};
@@ -96,7 +96,7 @@ impl Told {
             demand.clone().map(|demand| Predicted {
                 demand,
                 margin: submission.margin,
-                profile: "profile".into(),
+                basis: Basis::Profile("profile".into()),
             })
         };
         let demands = [

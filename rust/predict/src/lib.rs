@@ -6,6 +6,7 @@
 
 mod launch;
 mod made;
+mod others;
 mod profile;
 mod recurring;
 mod score;
@@ -21,6 +22,7 @@ pub use elastane_runs::{
     SignaturePart, kinds,
 };
 pub use made::prediction_outcome;
+pub use others::{Others, OthersPlan};
 pub use profile::{Profile, ProfileSettings, profile};
 pub use recurring::{
     Excluded, Exclusion, LateTracker, Measure, NextRun, NotPredicted, ONE_RUN_CONFIDENCE, PastRun,
@@ -32,7 +34,7 @@ pub use settings::{
     LEAST_RUNS, LOOKED_THROUGH, MOST_RUNS, NotForeseen, NotPlanned, NotTrained, Settings,
     SettingsModel, SettingsRun, Way, submission_settings, train, trainable, training_is_due,
 };
-pub use signature::{Submission, signature, signature_parts};
+pub use signature::{Submission, queue_of, signature, signature_parts};
 
 /// Usage along the progress of runs, from 0 to 1. Predictions and trackers are computed from it; the
 /// laboratory computes others from it to compare them.

@@ -3,6 +3,7 @@
 use elastane_core::{Demand, Resources};
 use elastane_runs::{LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome, RunSettings};
 
+use crate::others::OthersPlan;
 use crate::recurring::{Excluded, NextRun, Prediction};
 use crate::score::score;
 use crate::settings::{Foreseen, SettingsModel, Way};
@@ -26,6 +27,21 @@ impl Foreseen {
             settings: given.0.clone(),
             model: model.map(ModelUsed::from),
             ..made(method, self.prediction.as_ref(), &self.left_out)
+        }
+    }
+}
+
+impl OthersPlan {
+    /// The record of this plan, in place of a prediction that could not be made.
+    pub fn made(&self, not_predicted: PredictionMade) -> PredictionMade {
+        let why = not_predicted.not_predicted.unwrap_or_default();
+        let where_ran = if self.of_queue { "of its queue" } else { "of the cluster" };
+        let count = self.applications;
+        PredictionMade {
+            method: "others".to_owned(),
+            reason: Some(format!("{why}; {count} other applications {where_ran} are known")),
+            not_predicted: None,
+            ..not_predicted
         }
     }
 }

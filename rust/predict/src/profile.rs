@@ -17,8 +17,11 @@ pub struct ProfileSettings {
     /// The fraction that the fit adds to a demand of confidence 1. The fit adds this fraction over the
     /// confidence.
     pub margin: f64,
-    /// With less confidence the request stands.
+    /// With less confidence the prediction is not used.
     pub least_confidence: f64,
+    /// Whether an application without a prediction is planned by what other applications used of their
+    /// requests; otherwise by its request.
+    pub others: bool,
 }
 
 impl ProfileSettings {

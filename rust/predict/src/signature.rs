@@ -12,6 +12,7 @@ const PROFILE_TAG: &str = "elastane.profile=";
 
 /// Parts of a key, see [`SignaturePart::part`].
 const TAG: &str = "tag";
+const QUEUE: &str = "queue";
 const MAIN: &str = "main";
 const ARGUMENT: &str = "argument";
 
@@ -71,7 +72,7 @@ pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
     let mut parts = vec![
         part("type", application_type, application_type.clone()),
         part("user", user, user.clone()),
-        part("queue", queue, queue.clone()),
+        part(QUEUE, queue, queue.clone()),
         part("name", name, stem::without_numbers(name)),
     ];
     if let Some(launch) = launch::launch(&submission.commands) {
@@ -85,6 +86,11 @@ pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
         }
     }
     parts
+}
+
+/// The queue of a submission with these parts; none where a profile is named by a tag.
+pub fn queue_of(parts: &[SignaturePart]) -> Option<&str> {
+    parts.iter().find(|part| part.part == QUEUE)?.submitted.as_deref()
 }
 
 /// Whether the text that the key drops may hold a secret: a host, a query, the name of a user.

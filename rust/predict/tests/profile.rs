@@ -7,7 +7,8 @@ use elastane_predict::{
     RunSeries, profile,
 };
 
-const SETTINGS: ProfileSettings = ProfileSettings { runs: 3, margin: 0.1, least_confidence: 0.6 };
+const SETTINGS: ProfileSettings =
+    ProfileSettings { runs: 3, margin: 0.1, least_confidence: 0.6, others: true };
 
 fn run(number: usize, outcome: Outcome, slots: Vec<Resources>) -> Run {
     Run {

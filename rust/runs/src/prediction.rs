@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// How a prediction was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PredictionMade {
-    /// A word for the way it was made: `recurring` or `settings`.
+    /// A word for the way it was made: `recurring`, `settings` or `others`.
     pub method: String,
     /// Why this way was chosen, in words.
     pub reason: Option<String>,

@@ -29,6 +29,8 @@ pub(crate) struct Counters {
     pub(crate) foreseen_by_runs: AtomicU64,
     /// By a model of the settings.
     pub(crate) foreseen_by_settings: AtomicU64,
+    /// By what other applications used of their requests.
+    pub(crate) foreseen_by_others: AtomicU64,
     /// Earlier runs were known, and the request was planned by all the same.
     pub(crate) foreseen_by_request: AtomicU64,
     pub(crate) models_trained: AtomicU64,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use elastane_core::cluster::{
-    ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
+    ApplicationId, Ask, Basis, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
     QueueShare, Request, RunningContainer,
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
@@ -324,7 +324,7 @@ impl Elastane {
         let Ok(demand) = Demand::series(SLOT_MS, &slots) else {
             return;
         };
-        let predicted = Predicted { demand, margin: 0.0, profile: "test".into() };
+        let predicted = Predicted { demand, margin: 0.0, basis: Basis::Profile("test".into()) };
         self.service.lock().foreseen(application, kind, Some(predicted));
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use elastane_core::cluster::{PlacedReason, Placement};
+use elastane_core::cluster::{Basis, PlacedReason, Placement};
 use elastane_core::{Cluster, Resources};
 use elastane_protocol::Pressure;
 use elastane_runs::Outcome;
@@ -124,8 +124,11 @@ pub struct Placed {
     pub application_master: bool,
     /// YARN's priority of the request; an application master has none.
     pub request_priority: Option<i32>,
-    /// The key of the profile of its demand; none where the demand is the request.
+    /// The key of the profile of its demand; none without one.
     pub profile: Option<String>,
+    /// Whether its demand is what other applications used of their requests; with neither, it is the request.
+    #[serde(default)]
+    pub by_others: bool,
     /// The policy's score, where the core decided.
     pub score: Option<f64>,
     /// The request, in bytes.
@@ -161,7 +164,8 @@ impl Placed {
             by_core: reason.is_by_core(),
             application_master: placed.kind.is_application_master(),
             request_priority: placed.kind.priority(),
-            profile: placed.profile.as_deref().map(str::to_owned),
+            profile: placed.profile().map(|key| key.to_string()),
+            by_others: placed.basis == Some(Basis::Others),
             score: *score,
             memory_bytes: placed.request.memory_bytes,
             vcores: placed.request.vcores,

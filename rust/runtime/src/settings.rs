@@ -45,7 +45,7 @@ pub struct RuntimeSettings {
 impl RuntimeSettings {
     /// How profiles are made with an empty configuration.
     pub const DEFAULT_PROFILE: ProfileSettings =
-        ProfileSettings { runs: 3, margin: 0.2, least_confidence: 0.6 };
+        ProfileSettings { runs: 3, margin: 0.2, least_confidence: 0.6, others: true };
 }
 
 /// A value that is not allowed, or a key that is missing or not known.
@@ -73,6 +73,11 @@ impl RuntimeSettings {
                 "profile.least-confidence",
                 default.least_confidence,
                 0.0..=1.0,
+            )?,
+            others: keys.choice(
+                "profile.others",
+                default.others,
+                &[("on", true), ("off", false)],
             )?,
         };
         let keep_days: i64 = keys.number("depository.keep-days", 400, 1..=36_500)?;
@@ -157,6 +162,7 @@ mod tests {
             ("depository.max-mb", "9", "10 to 1000000"),
             ("journal.usage", "yes", "true or false"),
             ("reprovision", "true", "on or off"),
+            ("profile.others", "true", "on or off"),
             ("reprovision.slow-from", "1", "1.01 to 10"),
             ("reprovision.least-left", "-1", "0 to 1"),
             ("fit.peaks", "stretch", "strict or soft"),

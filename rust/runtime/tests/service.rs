@@ -3,10 +3,10 @@
 
 mod common;
 
-use std::sync::Arc;
-
 use common::{GB, NODE, START_MS, free, request, submission, unencoded_report};
-use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, Demands, NodeId, Predicted};
+use elastane_core::cluster::{
+    ApplicationId, Ask, Basis, CommitRequest, Demands, NodeId, Predicted,
+};
 use elastane_core::{Demand, Resources};
 use elastane_runs::{ContainerKind, Outcome, RunEvent};
 use elastane_runtime::{
@@ -94,7 +94,7 @@ fn a_prediction_that_is_handed_in_plans_the_next_container() {
     let predicted = Predicted {
         demand: Demand::series(3_000, &[slot]).unwrap(),
         margin: 0.0,
-        profile: Arc::from("nightly"),
+        basis: Basis::Profile("nightly".into()),
     };
     service.foreseen(application, KIND, Some(predicted));
     service.pending(application, ask(1), START_MS);

@@ -1,7 +1,8 @@
 //! The measured cluster.
 
 use elastane_core::cluster::{
-    Application, ApplicationId, Ask, Commit, CommitRequest, Demands, NodeId, Predicted, Request,
+    Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Demands, NodeId, Predicted,
+    Request,
 };
 use elastane_core::policy::{Favor, PolicyOptions, named};
 use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources, SLOT_MS};
@@ -104,7 +105,8 @@ fn wandering(random: &mut Random, mean: Resources, spread: f64, steps: usize) ->
 }
 
 fn predicted(slots: &[Resources]) -> Demands {
-    let predicted = |demand| Predicted { demand, margin: 0.1, profile: "profile".into() };
+    let predicted =
+        |demand| Predicted { demand, margin: 0.1, basis: Basis::Profile("profile".into()) };
     let demand = Demand::series(SLOT_MS, slots).ok();
     demand.map(|demand| (ContainerKind::DEFAULT_EXECUTOR, predicted(demand))).into_iter().collect()
 }

@@ -19,7 +19,7 @@ pub use plan::{Outlook, StartNeeds};
 pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
 pub use settings::{Ceilings, ClusterSettings};
 pub use state::{
-    Application, ApplicationId, Ask, Commit, CommitRequest, Container, Countables, Demands,
+    Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Container, Countables, Demands,
     NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request, RunningContainer,
 };
 

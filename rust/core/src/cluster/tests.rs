@@ -91,7 +91,7 @@ fn learned(cpu_cores: &[f64], memory_gb: f64) -> Demands {
 }
 
 fn executors(demand: Demand, margin: f64) -> Demands {
-    let predicted = Predicted { demand, margin, profile: "profile".into() };
+    let predicted = Predicted { demand, margin, basis: Basis::Profile("profile".into()) };
     Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
 }
 

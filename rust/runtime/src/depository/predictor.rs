@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use elastane_core::cluster::{ApplicationId, Predicted};
+use elastane_core::cluster::{ApplicationId, Basis, Predicted};
 use elastane_predict::{
-    KnownRuns, LOOKED_THROUGH, PastRun, Prediction, ProfileSettings, Way, prediction_outcome,
+    KnownRuns, LOOKED_THROUGH, OthersPlan, PastRun, Prediction, ProfileSettings, Way,
+    prediction_outcome, queue_of,
 };
 use elastane_runs::{ContainerKind, Outcome, Run, RunSettings, SubmissionRecord, kinds};
 use elastane_store::{Depository, PackError, PackedDemand, PredictionRecord, StoreError};
@@ -26,8 +27,8 @@ impl Predictor {
         Self { shared, on_prediction }
     }
 
-    /// Predicts the wanted kinds of containers that earlier runs had, and hands the predictions to
-    /// the core. Other kinds are planned by their request.
+    /// Predicts the wanted kinds of containers that earlier runs had, or enough other applications, and hands the
+    /// predictions to the core. Other kinds are planned by their request.
     pub(super) fn predict(
         &self,
         depository: &Depository,
@@ -45,40 +46,60 @@ impl Predictor {
         let same = latest_runs(depository, &all, Some(&given), most)?;
         let profile: Arc<str> = key.as_str().into();
         let models = models::models(depository, key)?;
+        let by_others = self.shared.profiles.by_others(queue_of(&submission.signature), &given);
+        let mut all_kinds = kinds(latest.iter().chain(&same));
+        all_kinds.extend(by_others.keys());
         let mut records = Vec::new();
-        for kind in kinds(latest.iter().chain(&same)).into_iter().filter(|kind| is_wanted(*kind)) {
+        for kind in all_kinds.into_iter().filter(|kind| is_wanted(*kind)) {
             let [latest, same] = [&latest, &same].map(|runs| PastRun::all(runs, kind));
-            if latest.is_empty() && same.is_empty() {
+            let by_others = by_others.get(&kind);
+            if latest.is_empty() && same.is_empty() && by_others.is_none() {
                 continue;
             }
             let model = models.get(&kind);
             let settings_of_latest = &all[..all.len().min(most)];
             let known = KnownRuns { latest: &latest, same: &same, settings_of_latest, model };
             let foreseen = known.foresee(&given, &settings.recurring());
+            let by_others = by_others.filter(|_| foreseen.prediction.is_err());
             let counters = &self.shared.counters;
-            count(match (&foreseen.prediction, foreseen.way) {
-                (Err(_), _) => &counters.foreseen_by_request,
-                (Ok(_), Way::Model) => &counters.foreseen_by_settings,
-                (Ok(_), _) => &counters.foreseen_by_runs,
+            count(match (&foreseen.prediction, foreseen.way, by_others) {
+                (Err(_), _, Some(_)) => &counters.foreseen_by_others,
+                (Err(_), _, None) => &counters.foreseen_by_request,
+                (Ok(_), Way::Model, _) => &counters.foreseen_by_settings,
+                (Ok(_), ..) => &counters.foreseen_by_runs,
             });
-            let predicted = foreseen.prediction.as_ref().ok().and_then(|prediction| {
-                predicted(prediction, &settings, &profile)
-                    .inspect_err(|error| log::error!("requests of {id} are planned by: {error}"))
-                    .ok()
-            });
+            let made = foreseen.made(model, &given);
+            let (predicted, made, bound) = match (foreseen.prediction, by_others) {
+                (Ok(prediction), _) => {
+                    let predicted = predicted(&prediction, &settings, &profile);
+                    let predicted = predicted.inspect_err(|error| {
+                        log::error!("requests of {id} are planned by: {error}");
+                    });
+                    (predicted.ok(), made, Some(prediction.demand_to_keep()))
+                }
+                (Err(_), Some(plan)) => {
+                    (Some(planned_by(plan)), plan.made(made), Some(plan.demand.clone()))
+                }
+                (Err(_), None) => (None, made, None),
+            };
             (self.on_prediction)(application, kind, predicted);
             records.push(PredictionRecord {
                 application_id: id.clone(),
                 application_key: key.clone(),
                 kind,
                 made_ms: now_ms,
-                made: foreseen.made(model, &given),
-                bound: foreseen.prediction.ok().map(|it| it.demand_to_keep()),
+                made,
+                bound,
                 outcome: None,
             });
         }
         Ok(records)
     }
+}
+
+/// The bound of its memory covers most applications, and its means have their margin already.
+fn planned_by(plan: &OthersPlan) -> Predicted {
+    Predicted { demand: plan.demand.clone(), margin: 0.0, basis: Basis::Others }
 }
 
 /// Adds to the predictions of a run how accurate they were. Only a run that succeeded shows that.
@@ -107,6 +128,6 @@ fn predicted(
     Ok(Predicted {
         demand: PackedDemand::pack(&prediction.demand)?.unpack()?,
         margin: settings.margin_at(prediction.confidence),
-        profile: Arc::clone(profile),
+        basis: Basis::Profile(Arc::clone(profile)),
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use elastane_core::cluster::{Demands, Predicted};
+use elastane_core::cluster::{Basis, Demands, Predicted};
 use elastane_predict::{Prediction, Profile, ProfileSettings};
 use elastane_runs::{ContainerKind, RunSettings};
 use elastane_store::{PackError, PackedDemand};
@@ -73,8 +73,8 @@ impl CachedProfile {
     /// The demands of all kinds. Takes some 50 us for each kind with runs of half an hour.
     fn unpack(&self, profile: &Arc<str>) -> Result<Demands, PackError> {
         let unpacked = self.kinds.iter().map(|(kind, demand, margin)| {
-            let profile = Arc::clone(profile);
-            Ok((*kind, Predicted { demand: demand.unpack()?, margin: *margin, profile }))
+            let basis = Basis::Profile(Arc::clone(profile));
+            Ok((*kind, Predicted { demand: demand.unpack()?, margin: *margin, basis }))
         });
         unpacked.collect()
     }

@@ -1,7 +1,12 @@
 //! The profiles of all applications, in memory.
 
+use std::collections::BTreeMap;
+
 use elastane_core::cluster::Demands;
-use elastane_predict::{Excluded, Exclusion, LOOKED_THROUGH, Profile, ProfileSettings, profile};
+use elastane_predict::{
+    ContainerKind, Excluded, Exclusion, LOOKED_THROUGH, Others, OthersPlan, Profile,
+    ProfileSettings, profile, queue_of,
+};
 use elastane_runs::{Run, RunSettings};
 use elastane_store::{Depository, StoreError};
 use parking_lot::Mutex;
@@ -12,11 +17,12 @@ use super::profile_cache::{CachedProfile, ProfileCache};
 pub(super) struct ProfilesInUse {
     pub(super) settings: ProfileSettings,
     pub(super) cache: Mutex<ProfileCache>,
+    others: Mutex<Others>,
 }
 
 impl ProfilesInUse {
     pub(super) fn new(settings: ProfileSettings) -> Self {
-        Self { settings, cache: Mutex::default() }
+        Self { settings, cache: Mutex::default(), others: Mutex::default() }
     }
 
     /// The demands of a profile that was made for these settings; none where it was not.
@@ -26,6 +32,15 @@ impl ProfilesInUse {
             log::error!("requests of {key} are planned by: {error}");
             Demands::default()
         })
+    }
+
+    /// What other applications say about one of this queue with these settings, by kind of container.
+    pub(super) fn by_others(
+        &self,
+        queue: Option<&str>,
+        given: &RunSettings,
+    ) -> BTreeMap<ContainerKind, OthersPlan> {
+        self.others.lock().plans(queue, given).into_iter().collect()
     }
 
     /// Makes the profile of an application at the settings of its latest run.
@@ -38,6 +53,11 @@ impl ProfilesInUse {
         let wanted = (!models::is_indifferent(depository, key)?).then_some(newest);
         let most = self.settings.runs_looked_at();
         let runs = latest_runs(depository, &all, wanted, most)?;
+        if let Some(run) = runs.first().filter(|_| self.settings.others) {
+            let submission = depository.submission(&run.application_id)?;
+            let queue = submission.as_ref().and_then(|it| queue_of(&it.signature));
+            self.others.lock().ran(run, queue, newest);
+        }
         if let Some(profile) = profile(key, &runs, &self.settings) {
             log_left_out(&profile);
             let used_ms = runs.first().map_or(0, |newest| newest.ended_ms);

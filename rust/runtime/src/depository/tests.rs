@@ -50,7 +50,7 @@ fn submitted(application: ApplicationId) -> Submitted {
 }
 
 fn open(depository: Depository, on_prediction: OnPrediction) -> DepositoryThread {
-    let settings = ProfileSettings { runs: 3, margin: 0.1, least_confidence: 0.6 };
+    let settings = ProfileSettings { runs: 3, margin: 0.1, least_confidence: 0.6, others: true };
     let retention = Retention { keep_ms: 1, most_bytes: u64::MAX, profile_runs: 3 };
     let journal = Arc::new(JournalWriter::open(None, &Arc::default()).unwrap());
     DepositoryThread::open(

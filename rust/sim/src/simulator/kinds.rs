@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use elastane_core::cluster::{Predicted, Request};
+use elastane_core::cluster::{Basis, Predicted, Request};
 
+use super::newcomers::Newcomers;
 use crate::workload::ApplicationSpec;
 
 /// The kinds of a workload's applications.
@@ -27,6 +28,7 @@ pub(super) struct DemandKind {
 
 impl Kinds {
     pub(super) fn new(specs: &[ApplicationSpec], margin: f64) -> Self {
+        let mut newcomers = Newcomers::new(specs);
         // The first application of each kind.
         let mut first: Vec<&ApplicationSpec> = Vec::new();
         let by_application = specs.iter().map(|spec| {
@@ -41,11 +43,14 @@ impl Kinds {
         let by_application = by_application.collect();
         let kinds = first.into_iter().map(|spec| DemandKind {
             request: spec.request,
-            predicted: spec.predicted.as_ref().map(|demand| Predicted {
-                demand: demand.on_grid(),
-                margin,
-                profile: Arc::from(spec.name.as_str()),
-            }),
+            predicted: match &spec.predicted {
+                Some(demand) => Some(Predicted {
+                    demand: demand.on_grid(),
+                    margin,
+                    basis: Basis::Profile(Arc::from(spec.name.as_str())),
+                }),
+                None => newcomers.predicted(spec.request),
+            },
             waiting: BTreeSet::new(),
         });
         Self { kinds: kinds.collect(), by_application, waiting: BTreeSet::new() }

@@ -13,6 +13,7 @@ mod followed;
 mod kinds;
 mod machine;
 mod meter;
+mod newcomers;
 mod outcome;
 mod policies;
 mod resource_manager;

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use elastane_core::by_plan::ByPlan;
 use elastane_core::cluster::{
-    Application, ApplicationId, Ask, CommitRequest, Demands, NodeId, Predicted, Request, WaitReason,
+    Application, ApplicationId, Ask, Basis, CommitRequest, Demands, NodeId, Predicted, Request,
+    WaitReason,
 };
 use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resources};
 
@@ -124,7 +125,8 @@ fn in_order<'a>(waiting: &[&'a Pending]) -> Vec<(&'a Pending, u32)> {
 }
 
 fn predicted(demand: &Demand, margin: f64) -> Demands {
-    let predicted = Predicted { demand: demand.clone(), margin, profile: "scenario".into() };
+    let predicted =
+        Predicted { demand: demand.clone(), margin, basis: Basis::Profile("scenario".into()) };
     Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
 }
 

@@ -34,7 +34,7 @@ impl Corrections {
     ) -> Option<&'a Demand> {
         let container = state.containers.get(container)?;
         let entry = state.nodes.get(container.node)?;
-        container.profile.as_ref()?;
+        container.profile()?;
         match self.course(container) {
             Some(course) => Some(course.predicted()),
             None => Some(&entry.node.get(container.executor)?.demand),
@@ -240,7 +240,7 @@ impl Corrections {
     /// A container that has a prediction with an end. Tracks its course from now on.
     fn tracked<'a>(&'a mut self, state: &'a mut State, container: &str) -> Option<Tracked<'a>> {
         let (id, container) = state.containers.get_key_value(container)?;
-        container.profile.as_ref()?;
+        container.profile()?;
         let (id, container) = (Arc::clone(id), container.clone());
         let entry = state.nodes.get_mut(container.node)?;
         let running = entry.node.get(container.executor)?;

@@ -36,7 +36,7 @@ pub(crate) fn limit_plans<'a>(
     let most_steps = MOST_STEPS_OF_A_NODE / entry.containers.len().max(1);
     let steps = |container: &Container| {
         let running = planned(entry, container, lent_to)?;
-        let steps = if container.profile.is_some() {
+        let steps = if container.profile().is_some() {
             let plan = LimitPlan {
                 settings,
                 can_limit,

@@ -55,7 +55,7 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
         kind: commit.kind,
         request: commit.request,
         start_ms: commit.start_ms,
-        profile: predicted.map(|predicted| predicted.profile.clone()),
+        basis: predicted.map(|predicted| predicted.basis.clone()),
         margin: predicted.map_or(0.0, |predicted| predicted.margin),
         taken_by,
     };

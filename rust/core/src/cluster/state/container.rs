@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::demands::Basis;
 use super::request::Request;
 use crate::cluster::bookable::TakenBy;
 use crate::container_kind::ContainerKind;
@@ -26,12 +27,19 @@ pub struct Container {
     pub request: Request,
     /// When it started.
     pub start_ms: i64,
-    /// The profile of its prediction; none where it is planned at its request.
-    pub profile: Option<Arc<str>>,
+    /// The runs that its demand comes from; none where it is planned at its request.
+    pub basis: Option<Basis>,
     /// The safety margin of its demand.
     pub margin: f64,
     /// What it takes of the physical machines, and in whose name.
     pub(crate) taken_by: TakenBy,
+}
+
+impl Container {
+    /// The profile that it is planned by; none without one.
+    pub fn profile(&self) -> Option<&Arc<str>> {
+        self.basis.as_ref().and_then(Basis::profile)
+    }
 }
 
 /// A container that CapacityScheduler is about to commit.

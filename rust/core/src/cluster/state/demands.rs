@@ -5,15 +5,35 @@ use std::sync::Arc;
 use crate::container_kind::ContainerKind;
 use crate::demand::Demand;
 
-/// A demand predicted from earlier runs.
+/// A demand predicted from runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicted {
     /// The demand of one executor.
     pub demand: Demand,
     /// The safety margin of the fit, as a fraction of the demand.
     pub margin: f64,
-    /// The profile it comes from.
-    pub profile: Arc<str>,
+    /// The runs it comes from.
+    pub basis: Basis,
+}
+
+/// The runs that a demand comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Basis {
+    /// Earlier runs of the application: the key of their profile.
+    Profile(Arc<str>),
+    /// Runs of other applications. Good enough to pack many executors by; no executor is limited to it, and its
+    /// course is not compared with it.
+    Others,
+}
+
+impl Basis {
+    /// The key of the profile; none without one.
+    pub fn profile(&self) -> Option<&Arc<str>> {
+        match self {
+            Basis::Profile(key) => Some(key),
+            Basis::Others => None,
+        }
+    }
 }
 
 /// Largest margin. A demand a thousand times larger is capped at any node's capacity.

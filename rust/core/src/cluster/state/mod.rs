@@ -18,7 +18,7 @@ pub use application::{Application, Ask};
 pub use bookings::RunningContainer;
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
 pub use countables::Countables;
-pub use demands::{Demands, Predicted};
+pub use demands::{Basis, Demands, Predicted};
 pub use node::NodeEntry;
 pub use request::Request;
 

@@ -92,5 +92,5 @@ fn executors_of_an_unknown_priority_are_planned_at_their_request() {
     let Commit::Placed(placement) = cluster.commit(commit, 0) else {
         panic!("it fits an empty node");
     };
-    assert_eq!(placement.container.profile, None);
+    assert_eq!(placement.container.basis, None);
 }
