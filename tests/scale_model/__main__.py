@@ -15,6 +15,7 @@ from cluster.signals import interrupt_on_termination
 from cluster.waiting import DeadlineMissed
 from demo.progress import ProgressLine
 from scale_model import report
+from scale_model.arrival_file import Arrival, read_arrivals, recorded_arrivals
 from scale_model.contenders import CAPACITY, CONTENDERS, HISTORY, Contender
 from scale_model.figures import RunFigures, figures
 from scale_model.recorded import BadSeries, Series, read_folder
@@ -54,8 +55,10 @@ def main() -> int:
     outcomes: list[RunOutcome] = []
     folder: Path = (arguments.output or checkout.target / "bench-cluster").resolve()
     try:
-        recorded = read_folder(arguments.series or checkout.root / "lab" / "tests" / "recorded")
-        _run(arguments, recorded, folder, checkout, progress, runs, outcomes)
+        series = arguments.series or checkout.root / "lab" / "tests" / "recorded"
+        recorded = read_folder(series)
+        planned = read_arrivals(series, recorded)
+        _run(arguments, recorded, planned, folder, checkout, progress, runs, outcomes)
     except KeyboardInterrupt:
         progress.done()
         print("interrupted; everything that was started has been stopped", file=sys.stderr)
@@ -92,7 +95,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=1, help="runs of each (default: 1)")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument(
-        "--series", type=Path, help="a folder of series in the format of `elastane-lab evaluate`"
+        "--series",
+        type=Path,
+        help="a folder of series in the format of `elastane-lab evaluate`; its arrivals.csv, if"
+        " there is one, says what arrives when",
     )
     parser.add_argument("--hadoop-version", default=Checkout.hadoop_version)
     parser.add_argument("--output", type=Path, help="default: target/bench-cluster")
@@ -102,6 +108,7 @@ def _arguments() -> argparse.Namespace:
 def _run(
     arguments: argparse.Namespace,
     recorded: dict[str, list[Series]],
+    planned: list[Arrival] | None,
     folder: Path,
     checkout: Checkout,
     progress: ProgressLine,
@@ -119,7 +126,9 @@ def _run(
                 state,
                 contender,
                 seed,
-                arrivals(state, recorded, seed),
+                recorded_arrivals(state, recorded, seed, planned)
+                if planned
+                else arrivals(state, recorded, seed),
                 history,
                 folder / "runs" / f"{state.name}-{contender.name}-{seed}",
                 checkout,

@@ -60,7 +60,7 @@ class Application:
 
 
 @dataclass(frozen=True)
-class _Kind:
+class Kind:
     """What submissions of one application have in common."""
 
     name: str
@@ -86,21 +86,21 @@ def arrivals(state: State, recorded: dict[str, list[Series]], seed: int) -> list
         elif number % 2 == 0:
             submissions.append((kinds[number // 2 % len(kinds)], True))
         else:
-            name = f"adhoc-{_letters(seed)}-{_letters(number)}"
+            name = f"adhoc-{letters(seed)}-{letters(number)}"
             submissions.append((_kind(draw, state, scaled, name, number), False))
     draw.shuffle(submissions)
     times = _poisson(draw, state)
     return [
-        _submission(draw, state, number, kind, recurring, times[number])
+        submission(draw, state, number, kind, recurring, times[number])
         for number, (kind, recurring) in enumerate(submissions)
     ]
 
 
-def _submission(
+def submission(
     draw: random.Random,
     state: State,
     number: int,
-    kind: _Kind,
+    kind: Kind,
     recurring: bool,
     arrives_s: float,
 ) -> Application:
@@ -126,11 +126,10 @@ def _submission(
 def _scaled(state: State, recorded: dict[str, list[Series]]) -> dict[str, list[Series]]:
     """Scales the recorded executors so that a node that is full by request uses what the state
     says. Shapes over time, and the relations between applications, stay as recorded."""
-    mean_cpu = mean(mean(run.mean_cpu_cores for run in kind) for kind in recorded.values())
     mean_memory = mean(mean(run.mean_memory_bytes for run in kind) for kind in recorded.values())
     low, high = state.requested_over_used
     requested = SHAPE.memory_bytes / EXECUTORS_OF_A_NODE
-    cpu = state.cpu_used * SHAPE.cpu_cores / EXECUTORS_OF_A_NODE / mean_cpu
+    cpu = cpu_factor(state, recorded)
     memory = requested / ((low + high) / 2) / mean_memory
     disk = cpu * state.disk_factor
     return {
@@ -139,17 +138,23 @@ def _scaled(state: State, recorded: dict[str, list[Series]]) -> dict[str, list[S
     }
 
 
-def _recurring(state: State, scaled: dict[str, list[Series]]) -> list[_Kind]:
+def cpu_factor(state: State, recorded: dict[str, list[Series]]) -> float:
+    """What makes a node that is full by request use what the state says of its CPU."""
+    mean_cpu = mean(mean(run.mean_cpu_cores for run in kind) for kind in recorded.values())
+    return state.cpu_used * SHAPE.cpu_cores / EXECUTORS_OF_A_NODE / mean_cpu
+
+
+def _recurring(state: State, scaled: dict[str, list[Series]]) -> list[Kind]:
     draw = random.Random(f"{state.name} recurring")
     return [
-        _kind(draw, state, scaled, f"daily-{_letters(number)}", number)
+        _kind(draw, state, scaled, f"daily-{letters(number)}", number)
         for number in range(RECURRING_KINDS)
     ]
 
 
 def _kind(
     draw: random.Random, state: State, scaled: dict[str, list[Series]], name: str, number: int
-) -> _Kind:
+) -> Kind:
     names = sorted(scaled)
     series = names[0] if state.same_series else draw.choice(names)
     runs = scaled[series]
@@ -158,7 +163,7 @@ def _kind(
     least = LEAST_OVER_PEAK * max(run.peak_memory_bytes for run in runs)
     greedy = number % state.greedy_every == state.greedy_every - 1
     requested = least if greedy else max(least, draw.uniform(*state.requested_over_used) * used)
-    return _Kind(
+    return Kind(
         name=f"{series}-{name}",
         user=draw.choice(USERS),
         queue=draw.choices(list(QUEUES), list(QUEUES.values()))[0],
@@ -187,7 +192,7 @@ def _spread(draw: random.Random, part: float) -> float:
     return draw.uniform(1 - part, 1 + part)
 
 
-def _letters(number: int) -> str:
+def letters(number: int) -> str:
     """Names must differ by letters: numbers in them do not tell applications apart."""
     text = ""
     while True:

@@ -9,6 +9,7 @@ from statistics import mean
 import pytest
 
 from demo.series import NodePoint, NodeSeries
+from scale_model.arrival_file import FILE, read_arrivals, recorded_arrivals
 from scale_model.contenders import CONTENDERS
 from scale_model.driver import requested_mb
 from scale_model.figures import figures
@@ -63,6 +64,60 @@ def test_a_node_full_by_request_is_used_as_the_state_says(
         assert one.series.peak_memory_bytes < one.memory_mb * 1024 * 1024
     over = [one.memory_mb * 2**20 / one.series.mean_memory_bytes for one in applications]
     assert 1.9 < mean(over) < 2.4
+
+
+ARRIVALS = """\
+arrives_s,series,user,queue,recurring,executors,memory_mb
+30,flat,ada,root.etl,yes,3,4000
+5,busy,grace,root.adhoc,no,1,8000
+40,flat,ada,root.etl,yes,2,4000
+"""
+
+
+def test_recorded_arrivals_come_as_they_were(
+    recorded: dict[str, list[Series]], tmp_path: Path
+) -> None:
+    (tmp_path / FILE).write_text(ARRIVALS)
+    planned = read_arrivals(tmp_path, recorded)
+    assert planned is not None
+    busy, first, second = recorded_arrivals(MEMORY_BOUND, recorded, 1, planned)
+    assert [one.arrives_s for one in (busy, first, second)] == [5, 30, 40]
+    assert (first.user, first.queue, first.executors) == ("ada", "root.etl", 3)
+    assert first.name == second.name, "recurring ones are one application"
+    assert (busy.recurring, busy.name) == (False, "busy-adhoc-a")
+    # Six executors request 28,000 MB; on average one takes a twentieth of a node.
+    mean_mb = SHAPE.memory_bytes / EXECUTORS_OF_A_NODE / 2**20
+    assert first.memory_mb == pytest.approx(4000 / (28_000 / 6) * mean_mb, abs=1)
+    ratio = first.memory_mb * 2**20 / first.series.mean_memory_bytes
+    assert ratio == pytest.approx(4000 * 2**20 / 3e8, rel=0.05), "request over use stays"
+
+
+def test_without_a_file_arrivals_are_drawn(
+    recorded: dict[str, list[Series]], tmp_path: Path
+) -> None:
+    assert read_arrivals(tmp_path, recorded) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("x,flat,ada,root.etl,yes,3,4000", "line 2: arrives_s is 'x', 0 and more allowed"),
+        ("-1,flat,ada,root.etl,yes,3,4000", "line 2: arrives_s is '-1', 0 and more allowed"),
+        ("1,calm,ada,root.etl,yes,3,4000", "line 2: series is 'calm', busy, flat allowed"),
+        ("1,flat,ada,etl,yes,3,4000", "line 2: queue is 'etl', root.etl, "),
+        ("1,flat,ada,root.etl,1,3,4000", "line 2: recurring is '1', yes, no allowed"),
+        ("1,flat,ada,root.etl,yes,0,4000", "line 2: executors is '0', 1 and more allowed"),
+        ("1,flat,ada,root.etl,yes,3", "line 2: memory_mb is None, 1 and more allowed"),
+        ("", "no arrivals; at least 1 is allowed"),
+    ],
+)
+def test_a_bad_arrival_is_named(
+    recorded: dict[str, list[Series]], tmp_path: Path, line: str, problem: str
+) -> None:
+    (tmp_path / FILE).write_text(ARRIVALS.splitlines()[0] + "\n" + line)
+    with pytest.raises(BadSeries) as raised:
+        read_arrivals(tmp_path, recorded)
+    assert f"{tmp_path / FILE}: {problem}" in str(raised.value)
 
 
 def test_executors_in_lock_step_are_all_alike(recorded: dict[str, list[Series]]) -> None:
