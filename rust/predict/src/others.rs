@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_runs::{EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, Run, RunSeries};
 
+use crate::recurring::PastRun;
 use crate::settings::Settings;
 
 /// The probability with which the planned memory covers the largest that an executor of a new application holds.
@@ -128,6 +129,21 @@ impl Others {
         }
         self.made.insert(asked, plans.clone());
         plans
+    }
+}
+
+impl OthersPlan {
+    /// The same with at least the memory that the application's own runs held, too few or too different as they are
+    /// for a prediction.
+    pub fn with_runs(&self, own: &[PastRun]) -> Self {
+        let held = own.iter().map(|run| run.used.peak().memory_bytes).fold(0.0, f64::max);
+        if held <= self.demand.peak().memory_bytes {
+            return self.clone();
+        }
+        let raise = |slot: &Resources| Resources { memory_bytes: held, ..*slot };
+        let slots: Vec<_> = self.demand.slots().iter().map(raise).collect();
+        let raised = Demand::series(self.demand.slot_ms(), &slots);
+        Self { demand: raised.unwrap_or_else(|_| self.demand.clone()), ..self.clone() }
     }
 }
 

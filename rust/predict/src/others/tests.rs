@@ -94,6 +94,24 @@ fn a_queue_with_enough_applications_is_planned_by_its_own() {
 }
 
 #[test]
+fn no_less_memory_is_planned_than_its_own_runs_held() {
+    let mut others = Others::default();
+    for number in 0..9 {
+        ran(&mut others, &number.to_string(), "a", 0.3);
+    }
+    let plan = planned(&mut others, "a").unwrap();
+    let own = |gb: f64| {
+        let run = run("own", 1, &[[9.0, gb * GB, 0.0, 0.0], [9.0, GB, 0.0, 0.0]]);
+        PastRun::of(&run, EXECUTOR).unwrap().unwrap()
+    };
+    let memory = |runs: &[PastRun]| plan.with_runs(runs).demand.slots()[1].memory_bytes / GB;
+    assert_eq!(memory(&[own(2.0), own(11.0), own(7.0)]), 11.0);
+    assert_eq!(memory(&[own(2.0)]), 6.0);
+    let cores = plan.with_runs(&[own(11.0)]).demand.peak().cpu_cores;
+    assert_eq!(cores, plan.demand.peak().cpu_cores);
+}
+
+#[test]
 fn no_more_memory_is_planned_than_requested() {
     let mut others = Others::default();
     for number in 0..9 {

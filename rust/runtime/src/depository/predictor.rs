@@ -61,8 +61,9 @@ impl Predictor {
             let known = KnownRuns { latest: &latest, same: &same, settings_of_latest, model };
             let foreseen = known.foresee(&given, &settings.recurring());
             let by_others = by_others.filter(|_| foreseen.prediction.is_err());
+            let by_others = by_others.map(|plan| plan.with_runs(&latest).with_runs(&same));
             let counters = &self.shared.counters;
-            count(match (&foreseen.prediction, foreseen.way, by_others) {
+            count(match (&foreseen.prediction, foreseen.way, &by_others) {
                 (Err(_), _, Some(_)) => &counters.foreseen_by_others,
                 (Err(_), _, None) => &counters.foreseen_by_request,
                 (Ok(_), Way::Model, _) => &counters.foreseen_by_settings,
@@ -78,7 +79,7 @@ impl Predictor {
                     (predicted.ok(), made, Some(prediction.demand_to_keep()))
                 }
                 (Err(_), Some(plan)) => {
-                    (Some(planned_by(plan)), plan.made(made), Some(plan.demand.clone()))
+                    (Some(planned_by(&plan)), plan.made(made), Some(plan.demand))
                 }
                 (Err(_), None) => (None, made, None),
             };
