@@ -28,17 +28,22 @@ def policy(contender: Contender) -> str | None:
 
 
 def simulate(
-    contender: Contender, applications: Sequence[Application], folder: Path, checkout: Checkout
+    contender: Contender,
+    applications: Sequence[Application],
+    folder: Path,
+    checkout: Checkout,
+    options: Sequence[str] = (),
 ) -> tuple[float, float] | None:
-    """Makespan and mean completion time, in seconds; None if the simulator has no such policy."""
+    """Makespan and mean completion time, in seconds; None if the simulator has no such policy.
+
+    `options` are more of `elastane-lab simulate`."""
     chosen = policy(contender)
     if chosen is None:
         return None
     scenario, result = folder / "scenario.json", folder / "simulated.json"
     scenario.write_text(json.dumps(_scenario(contender, applications)))
-    run_elastane_lab(
-        checkout, "simulate", "--scenario", scenario, "--policy", chosen, "--json", result
-    )
+    arguments = ("--scenario", scenario, "--policy", chosen, "--json", result, *options)
+    run_elastane_lab(checkout, "simulate", *arguments)
     figures = json.loads(result.read_text())["policies"][chosen]
     return mean(figures["makespan_s"]), mean(figures["mean_completion_s"])
 

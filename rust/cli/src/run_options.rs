@@ -1,7 +1,7 @@
 //! The options of a comparison in the simulator, and its runs.
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Args};
 use elastane_core::ClusterSettings;
 use elastane_core::fit::Peaks;
 use elastane_core::policy::{Favor, PolicyOptions};
@@ -36,6 +36,11 @@ pub struct RunOptions {
     /// profile.margin at full confidence
     #[arg(long, value_name = "FRACTION", value_parser = fraction)]
     margin: Option<f64>,
+    /// Whether applications that have not run before are planned by what the others use of their requests, as
+    /// profile.others
+    #[arg(long, value_name = "SWITCH", default_value = "on", action = ArgAction::Set,
+          value_parser = PossibleValuesParser::new(["on", "off"]).map(|switch| switch == "on"))]
+    others: bool,
     /// How many times its registered size a node may book, as overcommit.max-ratio; 4 if not given
     #[arg(long, value_name = "FACTOR", value_parser = at_least_one)]
     max_ratio: Option<f64>,
@@ -97,6 +102,7 @@ impl RunOptions {
                 ..cluster
             },
             margin: self.margin.unwrap_or(default.margin),
+            others: self.others,
             assignments_per_heartbeat: self.assignments,
             skip_idle_heartbeats: !self.every_heartbeat,
             ..default

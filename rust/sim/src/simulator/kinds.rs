@@ -7,6 +7,7 @@ use std::sync::Arc;
 use elastane_core::cluster::{Basis, Predicted, Request};
 
 use super::newcomers::Newcomers;
+use super::settings::Settings;
 use crate::workload::ApplicationSpec;
 
 /// The kinds of a workload's applications.
@@ -27,8 +28,8 @@ pub(super) struct DemandKind {
 }
 
 impl Kinds {
-    pub(super) fn new(specs: &[ApplicationSpec], margin: f64) -> Self {
-        let mut newcomers = Newcomers::new(specs);
+    pub(super) fn new(specs: &[ApplicationSpec], settings: &Settings) -> Self {
+        let mut newcomers = settings.others.then(|| Newcomers::new(specs));
         // The first application of each kind.
         let mut first: Vec<&ApplicationSpec> = Vec::new();
         let by_application = specs.iter().map(|spec| {
@@ -46,10 +47,10 @@ impl Kinds {
             predicted: match &spec.predicted {
                 Some(demand) => Some(Predicted {
                     demand: demand.on_grid(),
-                    margin,
+                    margin: settings.margin,
                     basis: Basis::Profile(Arc::from(spec.name.as_str())),
                 }),
-                None => newcomers.predicted(spec.request),
+                None => newcomers.as_mut().and_then(|it| it.predicted(spec.request)),
             },
             waiting: BTreeSet::new(),
         });

@@ -71,7 +71,7 @@ impl ResourceManager {
         let service_settings = settings.service(policy.books_as_registered);
         let policy = policy.policy;
         let most_booked = policy.most_booked().unwrap_or(f64::INFINITY);
-        let kinds = Kinds::new(&workload.applications, settings.margin);
+        let kinds = Kinds::new(&workload.applications, settings);
         let kinds_remembered = policy.by_plan().map_or(0, |_| kinds.count());
         let mut service = Service::with_policy(service_settings, policy, Vec::new());
         for (machine, capacity) in workload.machines.iter().enumerate() {

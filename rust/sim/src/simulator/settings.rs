@@ -19,6 +19,8 @@ pub struct Settings {
     pub cluster: ClusterSettings,
     /// The safety margin of the fit, as a fraction of each prediction.
     pub margin: f64,
+    /// Whether an application that has not run before is planned by what the others use of their requests.
+    pub others: bool,
     /// How many containers a heartbeat may place: CapacityScheduler's
     /// `maximum-offswitch-assignments`, 1 as it is there by default.
     pub assignments_per_heartbeat: u32,
@@ -77,6 +79,7 @@ impl Default for Settings {
             },
             // Of a profile of full confidence.
             margin: RuntimeSettings::DEFAULT_PROFILE.margin,
+            others: RuntimeSettings::DEFAULT_PROFILE.others,
             assignments_per_heartbeat: 1,
             skip_idle_heartbeats: true,
             give_up_after_ms: 30 * 24 * 3_600_000,
