@@ -63,6 +63,11 @@ class Checkout:
         return self._built(self.target / "release" / "elastane-lab")
 
     @property
+    def recorded_series(self) -> Path:
+        """Ten Spark applications, in the format of `elastane-lab evaluate`."""
+        return self.root / "lab" / "tests" / "recorded"
+
+    @property
     def replay(self) -> Path:
         """The scale model's executor, which `make bench-cluster` builds."""
         return self._built(self.target / "release" / "elastane-replay")

@@ -55,7 +55,7 @@ def main() -> int:
     outcomes: list[RunOutcome] = []
     folder: Path = (arguments.output or checkout.target / "bench-cluster").resolve()
     try:
-        series = arguments.series or checkout.root / "lab" / "tests" / "recorded"
+        series = arguments.series or checkout.recorded_series
         recorded = read_folder(series)
         planned = read_arrivals(series, recorded)
         _run(arguments, recorded, planned, folder, checkout, progress, runs, outcomes)

@@ -42,7 +42,7 @@ def main() -> int:
     checkout = Checkout()
     progress = ProgressLine()
     try:
-        recorded = read_folder(checkout.root / "lab" / "tests" / "recorded")
+        recorded = read_folder(checkout.recorded_series)
         rows: dict[str, list[str]] = {name: [] for name in CHANGES}
         for state in arguments.state:
             days = [

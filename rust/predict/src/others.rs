@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 
+use elastane_core::cluster::{Basis, Predicted};
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_runs::{EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, Run, RunSeries};
 
@@ -133,6 +134,12 @@ impl Others {
 }
 
 impl OthersPlan {
+    /// What the core plans an executor by. It needs no margin: memory is a bound already, and the rest can be
+    /// postponed.
+    pub fn predicted(&self) -> Predicted {
+        Predicted { demand: self.demand.clone(), margin: 0.0, basis: Basis::Others }
+    }
+
     /// The same with at least the memory that the application's own runs held, too few or too different as they are
     /// for a prediction.
     pub fn with_runs(&self, own: &[PastRun]) -> Self {

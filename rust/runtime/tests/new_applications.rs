@@ -41,7 +41,7 @@ fn start(
     elastane.commit(commit, LATER_MS)
 }
 
-/// So many applications that ask for 4 GB, hold 1 GB and use half a core, for 9 s.
+/// Runs `count` applications, each with one executor that requests 4 GB, holds 1 GB and uses half a core for 9 s.
 fn learn(folder: &Path, count: u8) {
     let elastane = open_with(folder, "observe", &[]);
     let node = register(&elastane);

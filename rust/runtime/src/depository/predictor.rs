@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use elastane_core::cluster::{ApplicationId, Basis, Predicted};
 use elastane_predict::{
-    KnownRuns, LOOKED_THROUGH, OthersPlan, PastRun, Prediction, ProfileSettings, Way,
-    prediction_outcome, queue_of,
+    KnownRuns, LOOKED_THROUGH, PastRun, Prediction, ProfileSettings, Way, prediction_outcome,
+    queue_of,
 };
 use elastane_runs::{ContainerKind, Outcome, Run, RunSettings, SubmissionRecord, kinds};
 use elastane_store::{Depository, PackError, PackedDemand, PredictionRecord, StoreError};
@@ -79,7 +79,7 @@ impl Predictor {
                     (predicted.ok(), made, Some(prediction.demand_to_keep()))
                 }
                 (Err(_), Some(plan)) => {
-                    (Some(planned_by(&plan)), plan.made(made), Some(plan.demand))
+                    (Some(plan.predicted()), plan.made(made), Some(plan.demand))
                 }
                 (Err(_), None) => (None, made, None),
             };
@@ -96,11 +96,6 @@ impl Predictor {
         }
         Ok(records)
     }
-}
-
-/// The bound of its memory covers most applications, and its means have their margin already.
-fn planned_by(plan: &OthersPlan) -> Predicted {
-    Predicted { demand: plan.demand.clone(), margin: 0.0, basis: Basis::Others }
 }
 
 /// Adds to the predictions of a run how accurate they were. Only a run that succeeded shows that.

@@ -1,7 +1,7 @@
 //! Applications that have not run before, planned as in production by what the others used of their requests.
 
 use elastane_core::ContainerKind;
-use elastane_core::cluster::{Basis, Predicted, Request};
+use elastane_core::cluster::{Predicted, Request};
 use elastane_predict::{
     EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, Others, Outcome, Run, RunSeries, Settings,
 };
@@ -37,7 +37,7 @@ impl Newcomers {
     pub(super) fn predicted(&mut self, request: Request) -> Option<Predicted> {
         let plans = self.others.plans(None, &settings(request));
         let (_, plan) = plans.into_iter().next()?;
-        Some(Predicted { demand: plan.demand, margin: 0.0, basis: Basis::Others })
+        Some(plan.predicted())
     }
 }
 
@@ -51,6 +51,7 @@ fn settings(request: Request) -> Settings {
 
 #[cfg(test)]
 mod tests {
+    use elastane_core::cluster::Basis;
     use elastane_core::{Demand, Resources, SLOT_MS};
 
     use super::*;
