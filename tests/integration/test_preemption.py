@@ -33,6 +33,9 @@ SHARE_CONTAINERS = 8
 # While the right queue is idle, its half stays deliverable at its request: the left one gets less
 # than all of the raised cluster, but more than the physical one.
 ALONE_CONTAINERS = 12
+# The distributed shell asks once for each container and never again for a preempted one: it asks
+# for so many that the left queue still waits for more when as many as it ever held were preempted.
+LEFT_CONTAINERS = 4 * SHARE_CONTAINERS
 
 QUEUES = "yarn.scheduler.capacity.root"
 MONITOR = "yarn.resourcemanager.monitor.capacity.preemption"
@@ -73,7 +76,7 @@ def test_queues_at_their_shares_keep_them_when_all_agents_are_lost(
     journal = work / "journal.jsonl"
     wait_all_reporting(cluster)
     # One known run covers applications with as many containers.
-    counts = {"left": 2 * SHARE_CONTAINERS - 1, "right": SHARE_CONTAINERS - 1}
+    counts = {"left": LEFT_CONTAINERS - 1, "right": SHARE_CONTAINERS - 1}
     for queue, count in counts.items():
         with alarm() as end:
             lesson = shell.submit(_sleepers(queue, count, until=end))
