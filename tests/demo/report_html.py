@@ -6,11 +6,11 @@ from html import escape
 from pathlib import Path
 
 from demo.report_json import About
-from demo.result import failed, figures
+from demo.result import RoundFigures, failed, figures
 from demo.rounds import NODES, SHAPE
 from demo.run import RoundOutcome
 from demo.series import NodeSeries
-from demo.svg import Bar, Line, Plot, gantt
+from demo.svg import Bar, Line, Measure, Plot, comparison, gantt
 from demo.table import rows
 from demo.workloads import Arrival
 
@@ -27,6 +27,7 @@ def write_html(
     end_s = max(
         point.time_s for outcome in outcomes for node in outcome.nodes for point in node.points
     )
+    seen = [figures(outcome) for outcome in outcomes]
     sections = "".join(_round(outcome, end_s) for outcome in outcomes)
     file.write_text(
         f"""<!doctype html>
@@ -34,7 +35,8 @@ def write_html(
 <style>{STYLE}</style></head>
 <body><h1>The same Spark applications, scheduled in {len(outcomes)} ways</h1>
 <p class="verdict">{escape(about.verdict)}</p>
-{html_table(rows([figures(outcome) for outcome in outcomes]))}
+{comparison(_measures(seen))}
+{html_table(rows(seen))}
 <h2>What was run</h2>
 {_what(about)}
 {html_table(_workload(arrivals))}
@@ -42,6 +44,21 @@ def write_html(
 </body></html>
 """
     )
+
+
+def _measures(rounds: list[RoundFigures]) -> list[Measure]:
+    return [
+        Measure(
+            "makespan: until the last application ended",
+            "s",
+            [(one.name, one.makespan_s) for one in rounds],
+        ),
+        Measure(
+            "mean completion: from submission to end, over the applications",
+            "s",
+            [(one.name, one.mean_completion_s) for one in rounds],
+        ),
+    ]
 
 
 def _what(about: About) -> str:
@@ -154,7 +171,7 @@ def _node(node: NodeSeries, outcome: RoundOutcome, end_s: float) -> str:
         Plot(
             "memory, GiB",
             end_s,
-            2.2 * size_gb,
+            2.5 * size_gb,
             [
                 Line("booked", BOOKED, times, booked, stepped=True),
                 measured("memory_bytes", memory, GIGABYTE),

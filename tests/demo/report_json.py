@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from demo.result import RoundFigures, figures
-from demo.rounds import NODES, RATIO, SHAPE
+from demo.rounds import BLIND_RATIO, MAX_RATIO, NODES, SHAPE
 from demo.run import RoundOutcome
 from demo.workloads import Arrival
 
@@ -33,7 +33,12 @@ def write_json(
         "versions": about.versions,
         "verdict": about.verdict,
         "notes": about.notes,
-        "nodes": {"count": NODES, **asdict(SHAPE), "ratio": RATIO},
+        "nodes": {
+            "count": NODES,
+            **asdict(SHAPE),
+            "blind_ratio": BLIND_RATIO,
+            "max_ratio": MAX_RATIO,
+        },
         "workload": [_arrival(arrival) for arrival in arrivals],
         "rounds": [_round(outcome, figures(outcome)) for outcome in outcomes],
     }

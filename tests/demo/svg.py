@@ -130,6 +130,43 @@ def gantt(bars: Sequence[Bar], end_s: float) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Measure:
+    """One bar for each round, all on one scale."""
+
+    title: str
+    unit: str
+    values: Sequence[tuple[str, float]]
+    """By the round's name."""
+
+
+def comparison(measures: Sequence[Measure]) -> str:
+    """Horizontal bars: what the rounds are told apart by, one measure below the other."""
+    width, left, row, title = 1160, 190, 22, 24
+    height = sum(title + row * len(measure.values) + 10 for measure in measures)
+    parts = []
+    y = 0
+    for measure in measures:
+        scale = (width - left - 80) / max(value for _, value in measure.values)
+        parts.append(f'<text class="head" x="{left}" y="{y + 15}">{escape(measure.title)}</text>')
+        y += title
+        for name, value in measure.values:
+            length = value * scale
+            kind = "ours" if name == "profiles" else "theirs"
+            parts += [
+                f'<text class="label" x="{left - 8}" y="{y + 12}">{escape(name)}</text>',
+                f'<rect class="{kind}" x="{left}" y="{y}" width="{length:.1f}" height="16"/>',
+                f'<text class="seconds" x="{left + length + 4:.1f}" y="{y + 12}">'
+                f"{value:.0f} {escape(measure.unit)}</text>",
+            ]
+            y += row
+        y += 10
+    return (
+        f'<svg class="comparison" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="the rounds compared">{"".join(parts)}</svg>'
+    )
+
+
 def tick(value: float) -> str:
     return f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
 

@@ -27,6 +27,8 @@ def verdict(rounds: list[RoundFigures], quick: bool) -> str:
     sentences = [TOO_SHORT.strip()] if quick else []
     if profiles is None:
         return " ".join([*sentences, "The round `profiles` was not run: nothing to compare."])
+    if (capacity := by_name.get("capacity")) is not None:
+        sentences.append(_lead(profiles, capacity))
     for baseline in (by_name.get(name) for name in ("capacity", "oversubscribed", "learning")):
         if baseline is not None:
             sentences.extend(_against(profiles, baseline))
@@ -36,6 +38,19 @@ def verdict(rounds: list[RoundFigures], quick: bool) -> str:
     if profiles.placed_by_core == 0:
         sentences.append("Elastane's core placed no container in the round `profiles`.")
     return " ".join(sentences)
+
+
+def _lead(profiles: RoundFigures, capacity: RoundFigures) -> str:
+    """Throughput and completion, whatever their sign."""
+    work = capacity.makespan_s / profiles.makespan_s - 1
+    sooner = 1 - profiles.mean_completion_s / capacity.mean_completion_s
+    return (
+        f"Elastane with profiles did in {profiles.makespan_s:.0f} s what CapacityScheduler did in "
+        f"{capacity.makespan_s:.0f} s: {100 * abs(work):.0f} % {'more' if work >= 0 else 'less'} "
+        f"work in the same time. An application was done after {profiles.mean_completion_s:.0f} s "
+        f"on average instead of {capacity.mean_completion_s:.0f} s: {100 * abs(sooner):.0f} % "
+        f"{'sooner' if sooner >= 0 else 'later'}."
+    )
 
 
 def _disturbed(rounds: list[RoundFigures]) -> list[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cluster.paths import Checkout
 from cluster.spark import SparkApplication
 from demo.data import Inputs
 
-SPACING_SECONDS = 16.0
+SPACING_SECONDS = 12.0
 QUICK_SPACING_SECONDS = 8.0
-BATCH_SECONDS = 15
+BATCH_SECONDS = 20
+# Spark asks YARN for 384 MB more than the heap: 1 GB for each container.
+EXECUTOR_HEAP_MB = 640
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,13 @@ class Arrival:
 
 def warm_up(checkout: Checkout) -> SparkApplication:
     """Warms up each node with a driver and an executor before the measurement."""
-    return SparkApplication("warm-up", checkout.spark_examples / "pi.py", ("3",), executors=3)
+    return SparkApplication(
+        "warm-up",
+        checkout.spark_examples / "pi.py",
+        ("3",),
+        executors=3,
+        executor_memory_mb=EXECUTOR_HEAP_MB,
+    )
 
 
 def arrivals(checkout: Checkout, inputs: Inputs, quick: bool) -> list[Arrival]:
@@ -38,13 +46,17 @@ def _all(checkout: Checkout, inputs: Inputs) -> list[Arrival]:
     return _spaced(
         [
             (jobs.scan("log-scan", "special requests", "pending foxes", "final deposits"), "disk"),
+            (jobs.service_calls("partner-sync", batches=40, answer_seconds=5), "answers"),
             (jobs.k_means(), "CPU"),
-            (jobs.stream("click-stream", events_per_second=200, seconds=75), "pauses"),
+            (jobs.stream("click-stream", events_per_second=200, seconds=120), "pauses"),
+            (
+                jobs.session("sales-notebook", "read", parts=2, queries=5, pause_seconds=20),
+                "pauses",
+            ),
             (jobs.pricing_summary(periods=2), "disk and CPU"),
-            (jobs.page_rank(), "CPU"),
-            (jobs.scan("audit-scan", "COLLECT COD", "TAKE BACK RETURN", "REG AIR"), "disk"),
-            (jobs.word_count(), "CPU"),
-            (jobs.stream("sensor-stream", events_per_second=500, seconds=75), "pauses"),
+            (jobs.session("customer-cache", "cache", 4, queries=6, pause_seconds=20), "memory"),
+            (jobs.stream("sensor-stream", events_per_second=500, seconds=100), "pauses"),
+            (jobs.service_calls("geo-lookup", batches=30, answer_seconds=6), "answers"),
             (jobs.logistic_regression(), "CPU"),
         ],
         SPACING_SECONDS,
@@ -76,6 +88,16 @@ class Jobs:
 
     def stream(self, name: str, events_per_second: int, seconds: int) -> SparkApplication:
         return self._own(name, "event_stream.py", events_per_second, BATCH_SECONDS, seconds)
+
+    def service_calls(self, name: str, batches: int, answer_seconds: float) -> SparkApplication:
+        return self._own(name, "service_calls.py", batches, answer_seconds)
+
+    def session(
+        self, name: str, held: str, parts: int, queries: int, pause_seconds: int
+    ) -> SparkApplication:
+        """`held` is `read` or `cache`; `parts` of eight parts of the table are read."""
+        arguments = (self.inputs.tables, held, parts, queries, pause_seconds)
+        return self._own(name, "session.py", *arguments)
 
     def pricing_summary(self, periods: int) -> SparkApplication:
         return self._tpch("pricing-summary", periods)
@@ -124,6 +146,8 @@ def _application(name: str, script: Path, arguments: tuple[object, ...]) -> Spar
 
 def _spaced(applications: list[tuple[SparkApplication, str]], seconds: float) -> list[Arrival]:
     return [
-        Arrival(application, index * seconds, bottleneck)
+        Arrival(
+            replace(application, executor_memory_mb=EXECUTOR_HEAP_MB), index * seconds, bottleneck
+        )
         for index, (application, bottleneck) in enumerate(applications)
     ]

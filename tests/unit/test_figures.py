@@ -13,7 +13,7 @@ from demo.rounds import ROUNDS, SHAPE
 from demo.run import RoundOutcome
 from demo.series import NodePoint, NodeSeries, integral
 
-REQUEST_MB = 1536
+REQUEST_MB = 1024
 
 
 def application(name: str, start_s: int, end_s: int, status: str = "SUCCEEDED") -> dict[str, Any]:
@@ -42,7 +42,7 @@ def point(time_s: float, containers: int, used_cpu_cores: float, used_mb: int) -
 def outcome() -> RoundOutcome:
     """Five containers on a node with room for three, at half of the node's cores."""
     half = SHAPE.cpu_cores / 2
-    series = NodeSeries("node-0", [point(time_s, 5, half, 1536) for time_s in (0, 1, 2)])
+    series = NodeSeries("node-0", [point(time_s, 5, half, REQUEST_MB) for time_s in (0, 1, 2)])
     return RoundOutcome(
         round=ROUNDS[0],
         started_ms=0,

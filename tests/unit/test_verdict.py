@@ -11,13 +11,14 @@ def seen(
     makespan_s: float,
     cpu_core_s: float | None = 100.0,
     placed_by_core: int = 27,
+    mean_completion_s: float = 100.0,
     others_mean_cores: float = 0.2,
 ) -> RoundFigures:
     return RoundFigures(
         name=name,
         scheduler=name,
         makespan_s=makespan_s,
-        mean_completion_s=100.0,
+        mean_completion_s=mean_completion_s,
         cpu_core_s=cpu_core_s,
         applications=9,
         failures=0,
@@ -29,6 +30,27 @@ def seen(
         mean_cpu_of_share=0.6,
         others_mean_cores=others_mean_cores,
     )
+
+
+def test_throughput_and_completion_come_first() -> None:
+    rounds = [
+        seen("capacity", 400, mean_completion_s=200),
+        seen("profiles", 320, mean_completion_s=150),
+    ]
+    text = verdict(rounds, quick=False)
+    assert text.startswith("Elastane with profiles did in 320 s what CapacityScheduler did in 400")
+    assert "25 % more work in the same time" in text
+    assert "after 150 s on average instead of 200 s: 25 % sooner" in text
+
+
+def test_less_throughput_and_later_ends_come_first_as_well() -> None:
+    rounds = [
+        seen("capacity", 320, mean_completion_s=100),
+        seen("profiles", 400, mean_completion_s=110),
+    ]
+    text = verdict(rounds, quick=False)
+    assert "20 % less work in the same time" in text
+    assert "10 % later" in text
 
 
 def test_a_longer_makespan_is_said_plainly() -> None:
