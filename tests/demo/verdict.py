@@ -27,7 +27,7 @@ def verdict(rounds: list[RoundFigures], quick: bool) -> str:
     sentences = [TOO_SHORT.strip()] if quick else []
     if profiles is None:
         return " ".join([*sentences, "The round `profiles` was not run: nothing to compare."])
-    if (capacity := by_name.get("capacity")) is not None:
+    if not quick and (capacity := by_name.get("capacity")) is not None:
         sentences.append(_lead(profiles, capacity))
     for baseline in (by_name.get(name) for name in ("capacity", "oversubscribed", "learning")):
         if baseline is not None:
