@@ -33,8 +33,8 @@ SHARE_CONTAINERS = 8
 # While the right queue is idle, its half stays deliverable at its request: the left one gets less
 # than all of the raised cluster, but more than the physical one.
 ALONE_CONTAINERS = 12
-# The distributed shell asks once for each container and never again for a preempted one: it asks
-# for so many that the left queue still waits for more when as many as it ever held were preempted.
+# The distributed shell asks for no preempted container again, so it asks for more than can be
+# preempted of it: after all 16 that the cluster holds, 16 are still waited for.
 LEFT_CONTAINERS = 4 * SHARE_CONTAINERS
 
 QUEUES = "yarn.scheduler.capacity.root"

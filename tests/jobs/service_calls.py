@@ -1,4 +1,5 @@
-"""Asks another service about one batch of records after another, and waits for each answer."""
+"""Sends batches of records to another service, one at a time in each of two tasks, and waits for
+each answer."""
 
 import sys
 import time

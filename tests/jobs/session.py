@@ -1,5 +1,5 @@
-"""A notebook's session: short queries over Parquet tables, and a pause after each in which a person
-reads the answer."""
+"""A notebook's session: short queries over a Parquet table, and a pause after each in which a
+person reads the answer."""
 
 import sys
 import time
@@ -8,6 +8,7 @@ from pathlib import Path
 from pyspark import StorageLevel
 from pyspark.sql import SparkSession
 
+# More than the queries read, so that the cache is larger.
 COLUMNS = ("l_orderkey", "l_partkey", "l_suppkey", "l_quantity", "l_extendedprice", "l_returnflag")
 QUERIES = (
     "SELECT l_returnflag, sum(l_extendedprice) FROM lines GROUP BY l_returnflag",

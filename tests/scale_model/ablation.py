@@ -49,11 +49,11 @@ def main() -> int:
                 arrivals(STATES[state], recorded, seed) for seed in range(1, arguments.seeds + 1)
             ]
             progress(f"{state}: as it is")
-            usual = _times(arguments.contender, days, (), checkout)
+            usual = times_of(arguments.contender, days, (), checkout)
             for name, options in CHANGES.items():
                 progress(f"{state}: {name}")
                 rows[name].append(
-                    _against(usual, _times(arguments.contender, days, options, checkout))
+                    change(usual, times_of(arguments.contender, days, options, checkout))
                 )
     except (BadSeries, MissingArtifact, subprocess.CalledProcessError) as problem:
         progress.done()
@@ -80,7 +80,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _times(
+def times_of(
     contender: str,
     days: Sequence[Sequence[Application]],
     options: tuple[str, ...],
@@ -93,7 +93,7 @@ def _times(
     return [one for one in times if one is not None]
 
 
-def _against(usual: list[Times], changed: list[Times]) -> str:
+def change(usual: list[Times], changed: list[Times]) -> str:
     """The mean changes in percent, over the seeds."""
 
     def percent(place: int) -> str:

@@ -10,7 +10,8 @@ def seen(
     name: str,
     makespan_s: float,
     cpu_core_s: float | None = 100.0,
-    placed_by_core: int = 27,
+    placed_by_core: int = 30,
+    failures: int = 0,
     mean_completion_s: float = 100.0,
     others_mean_cores: float = 0.2,
 ) -> RoundFigures:
@@ -20,9 +21,9 @@ def seen(
         makespan_s=makespan_s,
         mean_completion_s=mean_completion_s,
         cpu_core_s=cpu_core_s,
-        applications=9,
-        failures=0,
-        containers=27,
+        applications=10,
+        failures=failures,
+        containers=30,
         placed_by_core=placed_by_core,
         max_booked_over_physical=OfCpuAndMemory(1.0, 1.0),
         used_over_booked=OfCpuAndMemory(0.5, 0.2),
@@ -62,6 +63,15 @@ def test_less_than_the_spread_is_no_difference() -> None:
     text = verdict([seen("capacity", 300), seen("profiles", 294)], quick=False)
     assert "No difference to `capacity`" in text
     assert "was better" not in text
+    assert "no more work in the same time" in text
+    assert "100 s: no sooner" in text
+
+
+def test_rounds_with_failures_claim_no_throughput() -> None:
+    rounds = [seen("capacity", 300), seen("profiles", 100, failures=1)]
+    text = verdict(rounds, quick=False)
+    assert text.startswith("Applications failed")
+    assert "in the same time" not in text
 
 
 def test_each_baseline_is_compared() -> None:
@@ -73,13 +83,16 @@ def test_each_baseline_is_compared() -> None:
 
 def test_a_machine_that_did_other_work_spoils_the_comparison() -> None:
     rounds = [seen("capacity", 300, others_mean_cores=1.2), seen("profiles", 250)]
-    assert "other work meanwhile (1.2 cores in `capacity`)" in verdict(rounds, quick=False)
+    assert verdict(rounds, quick=False).startswith(
+        "The machine did other work meanwhile (1.2 cores in `capacity`)"
+    )
 
 
 def test_the_small_demo_says_that_it_is_too_short() -> None:
     text = verdict([seen("capacity", 300), seen("profiles", 250)], quick=True)
     assert text.startswith("This was the small demo")
     assert "in the same time" not in text
+    assert "better than" not in text
 
 
 def test_a_core_that_placed_nothing_is_named() -> None:
