@@ -18,6 +18,7 @@ from scale_model import report
 from scale_model.arrival_file import Arrival, read_arrivals, recorded_arrivals
 from scale_model.contenders import CAPACITY, CONTENDERS, HISTORY, Contender
 from scale_model.figures import RunFigures, figures
+from scale_model.options import count
 from scale_model.recorded import BadSeries, Series, read_folder
 from scale_model.run import RunOutcome, run_one
 from scale_model.simulation import simulate
@@ -92,7 +93,7 @@ def _arguments() -> argparse.Namespace:
         help=f"of {', '.join(CONTENDERS)} (default: {' '.join(FEW)})",
     )
     parser.add_argument("--all", action="store_true", help="compare all of them")
-    parser.add_argument("--seeds", type=int, default=1, help="runs of each (default: 1)")
+    parser.add_argument("--seeds", type=count, default=1, help="runs of each (default: 1)")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument(
         "--series",

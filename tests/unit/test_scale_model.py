@@ -17,6 +17,7 @@ from scale_model.recorded import BadSeries, Series, read_folder, read_series
 from scale_model.resizer import NodeUse, Optimizer, watermarks
 from scale_model.run import RunOutcome
 from scale_model.scale import EXECUTORS_OF_A_NODE, SHAPE
+from scale_model.simulated_changes import parser
 from scale_model.states import GROWN, LOCK_STEP, MEMORY_BOUND, State
 from scale_model.workload import GROWTH, Application, arrivals
 
@@ -222,3 +223,12 @@ def test_figures_of_a_run() -> None:
     assert result.cpu_used == pytest.approx(5.0 / (SHAPE.cpu_cores * 20.0))
     assert result.full_cpu_min == 1.0
     assert (result.kills, result.out_of_memory_kills, result.failures) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("seeds", ["0", "-1", "many", "1.5"])
+def test_a_number_of_seeds_that_is_none_is_refused_with_what_is_allowed(
+    seeds: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parser("scale_model.ablation", None, [], seeds=1).parse_args([f"--seeds={seeds}"])
+    assert f"--seeds: {seeds}, a whole number from 1 on is allowed" in capsys.readouterr().err
