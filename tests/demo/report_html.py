@@ -35,7 +35,7 @@ def write_html(
 <style>{STYLE}</style></head>
 <body><h1>The same Spark applications, scheduled in {len(outcomes)} ways</h1>
 <p class="verdict">{escape(about.verdict)}</p>
-{comparison(_measures(seen))}
+{comparison(_measures(seen), ours="profiles")}
 {html_table(rows(seen))}
 <h2>What was run</h2>
 {_what(about)}
@@ -50,12 +50,10 @@ def _measures(rounds: list[RoundFigures]) -> list[Measure]:
     return [
         Measure(
             "makespan: until the last application ended",
-            "s",
             [(one.name, one.makespan_s) for one in rounds],
         ),
         Measure(
             "mean completion: from submission to end, over the applications",
-            "s",
             [(one.name, one.mean_completion_s) for one in rounds],
         ),
     ]

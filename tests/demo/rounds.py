@@ -20,7 +20,6 @@ MAX_RATIO = 4.0
 # As its own administrators would have set it. A third of an application is its driver: with a
 # smaller share for drivers memory stays unbooked, with a larger one drivers wait for executors.
 TUNED: dict[str, object] = {
-    "yarn.scheduler.capacity.maximum-am-resource-percent": 0.35,
     "yarn.scheduler.capacity.root.default.maximum-am-resource-percent": 0.35,
     "yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments": 3,
 }

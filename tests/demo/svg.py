@@ -135,29 +135,29 @@ class Measure:
     """One bar for each round, all on one scale."""
 
     title: str
-    unit: str
-    values: Sequence[tuple[str, float]]
+    seconds: Sequence[tuple[str, float]]
     """By the round's name."""
 
 
-def comparison(measures: Sequence[Measure]) -> str:
-    """Horizontal bars: what the rounds are told apart by, one measure below the other."""
+def comparison(measures: Sequence[Measure], ours: str) -> str:
+    """Horizontal bars, one for each round, for one measure below the other. The bars of the round
+    `ours` stand out."""
     width, left, row, title = 1160, 190, 22, 24
-    height = sum(title + row * len(measure.values) + 10 for measure in measures)
+    height = sum(title + row * len(measure.seconds) + 10 for measure in measures)
     parts = []
     y = 0
     for measure in measures:
-        scale = (width - left - 80) / max(value for _, value in measure.values)
+        scale = (width - left - 80) / max(seconds for _, seconds in measure.seconds)
         parts.append(f'<text class="head" x="{left}" y="{y + 15}">{escape(measure.title)}</text>')
         y += title
-        for name, value in measure.values:
-            length = value * scale
-            kind = "ours" if name == "profiles" else "theirs"
+        for name, seconds in measure.seconds:
+            length = seconds * scale
+            kind = "ours" if name == ours else "theirs"
             parts += [
                 f'<text class="label" x="{left - 8}" y="{y + 12}">{escape(name)}</text>',
                 f'<rect class="{kind}" x="{left}" y="{y}" width="{length:.1f}" height="16"/>',
                 f'<text class="seconds" x="{left + length + 4:.1f}" y="{y + 12}">'
-                f"{value:.0f} {escape(measure.unit)}</text>",
+                f"{seconds:.0f} s</text>",
             ]
             y += row
         y += 10

@@ -43,21 +43,29 @@ def _lead(profiles: RoundFigures, capacity: RoundFigures) -> str:
     """Throughput and completion, whatever their sign."""
     if profiles.failures or capacity.failures:
         return "Applications failed, so the rounds did not do the same work: times compare badly."
-    work = capacity.makespan_s / profiles.makespan_s - 1
-    sooner = 1 - profiles.mean_completion_s / capacity.mean_completion_s
+    longer = _change("makespan_s", profiles, capacity) or 0.0
+    later = _change("mean_completion_s", profiles, capacity) or 0.0
+    work = _gain("makespan_s", longer, 1 / (1 + longer) - 1, "more", "less")
+    sooner = _gain("mean_completion_s", later, -later, "sooner", "later")
     return (
         f"Elastane with profiles did in {profiles.makespan_s:.0f} s what CapacityScheduler did in "
-        f"{capacity.makespan_s:.0f} s: {_percent(work, 'makespan_s', 'more', 'less')} work in the "
-        f"same time. An application was done after {profiles.mean_completion_s:.0f} s on average "
-        f"instead of {capacity.mean_completion_s:.0f} s: "
-        f"{_percent(sooner, 'mean_completion_s', 'sooner', 'later')}."
+        f"{capacity.makespan_s:.0f} s: {work} work in the same time. An application was done "
+        f"after {profiles.mean_completion_s:.0f} s on average instead of "
+        f"{capacity.mean_completion_s:.0f} s: {sooner}."
     )
 
 
-def _percent(gain: float, key: str, better: str, worse: str) -> str:
-    if abs(gain) <= SPREAD[key]:
+def _gain(key: str, change: float, gain: float, better: str, worse: str) -> str:
+    """The gain in words, unless the change that it follows from is within the spread."""
+    if abs(change) <= SPREAD[key]:
         return f"no {better}"
     return f"{100 * abs(gain):.0f} % {better if gain > 0 else worse}"
+
+
+def _change(key: str, ours: RoundFigures, theirs: RoundFigures) -> float | None:
+    """As a fraction of theirs; none where it was not measured."""
+    one, other = getattr(ours, key), getattr(theirs, key)
+    return None if one is None or not other else one / other - 1
 
 
 def _disturbed(rounds: list[RoundFigures]) -> list[str]:
@@ -74,10 +82,9 @@ def _disturbed(rounds: list[RoundFigures]) -> list[str]:
 def _against(profiles: RoundFigures, baseline: RoundFigures) -> list[str]:
     better, same, worse = [], [], []
     for key, spread in SPREAD.items():
-        ours, theirs = getattr(profiles, key), getattr(baseline, key)
-        if ours is None or not theirs:
+        change = _change(key, profiles, baseline)
+        if change is None:
             continue
-        change = ours / theirs - 1
         text = f"{WORDS[key]} {100 * change:+.0f} %"
         if change < -spread:
             better.append(text)

@@ -67,6 +67,13 @@ def test_less_than_the_spread_is_no_difference() -> None:
     assert "100 s: no sooner" in text
 
 
+def test_throughput_and_makespan_are_judged_by_the_same_difference() -> None:
+    # 6.01 % more work, and a makespan 5.7 % shorter: within the spread of 6 %.
+    text = verdict([seen("capacity", 300), seen("profiles", 283)], quick=False)
+    assert "No difference to `capacity`" in text
+    assert "no more work in the same time" in text
+
+
 def test_rounds_with_failures_claim_no_throughput() -> None:
     rounds = [seen("capacity", 300), seen("profiles", 100, failures=1)]
     text = verdict(rounds, quick=False)
