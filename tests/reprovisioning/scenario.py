@@ -69,7 +69,6 @@ def cluster_settings(
                 "profile.least-confidence": 0,
                 "profile.margin": margin,
                 "plan.cpu.cap-ratio": 1,
-                "placement.pass-ms": 0,
                 "starvation.wait-ms": 1000,
                 **(ARMS[arm] if arm else {}),
             },

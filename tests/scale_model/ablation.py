@@ -12,7 +12,6 @@ from scale_model.simulated_changes import Variant, parser, print_changes
 
 CHANGES: dict[str, tuple[str, ...]] = {
     "new applications at their requests": ("--others", "off"),
-    "no waiting for a better node": ("--pass-ms", "0"),
     "peaks of CPU and disk must fit": ("--peaks", "strict"),
     "no margin": ("--margin", "0"),
     "starvation after 180 s": ("--starvation-wait-ms", "180000"),

@@ -18,14 +18,13 @@ pub struct Setup {
 /// A node can hold less than this multiple of its size, so that the fit alone decides.
 const UNLIMITED_RATIO: f64 = 100.0;
 
-/// The papers' rules: no margin, no wait for a better node, whatever fits by demand may be booked, and
+/// The papers' rules: no margin, whatever fits by demand may be booked, and
 /// an application waits until it fits. After a minute, production would place it by request.
 pub fn papers_settings() -> Settings {
     let production = Settings::default();
     Settings {
         cluster: ClusterSettings {
             max_ratio: UNLIMITED_RATIO,
-            pass_ms: 0,
             starvation_wait_ms: production.give_up_after_ms,
             ..production.cluster
         },

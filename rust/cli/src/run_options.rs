@@ -55,10 +55,6 @@ pub struct RunOptions {
     /// applications) or balanced
     #[arg(long, value_name = "WHAT", default_value = Favor::default().name())]
     favor: Favor,
-    /// How long an executor may pass on nodes to wait for a better one, in milliseconds; 3000 if not
-    /// given
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(0..=60_000))]
-    pass_ms: Option<i64>,
     /// After this wait for a container, in milliseconds, an application is placed wherever a node
     /// has free space by request, fit or not; 60000 if not given
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1_000..))]
@@ -97,7 +93,6 @@ impl RunOptions {
             policy_options: PolicyOptions { peaks: self.peaks, favor: self.favor },
             cluster: ClusterSettings {
                 max_ratio: self.max_ratio.unwrap_or(cluster.max_ratio),
-                pass_ms: self.pass_ms.unwrap_or(cluster.pass_ms),
                 starvation_wait_ms: self.starvation_wait_ms.unwrap_or(cluster.starvation_wait_ms),
                 ..cluster
             },

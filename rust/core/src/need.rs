@@ -5,8 +5,7 @@ use crate::demand::Demand;
 use crate::fit::{Excess, Fit, Peaks, Terms, is_large};
 use crate::left::Left;
 use crate::resources::{Resource, Resources};
-use crate::windows::{WindowSet, window_slots};
-use crate::{SLOT_MS, slot_start_ms};
+use crate::slot_start_ms;
 
 /// The needs of one executor on nodes of one size.
 #[derive(Debug, Clone, Copy)]
@@ -146,36 +145,6 @@ impl<'a> Need<'a> {
             from_ms: slot_start_ms(i64::try_from(slot).unwrap_or(i64::MAX)),
         }
     }
-
-    /// The time by which the executor's work is delayed, in milliseconds: max over CPU, network and
-    /// disk of `∫ max(0, min(demand, demand − available)) dt ÷ capacity`, over `windows` only. This
-    /// is Prophet's over-allocation O (section IV-B) divided by the node's speed instead of weighted.
-    ///
-    /// A demand without an end has no delay: its fit holds in every slot.
-    pub(crate) fn delay_ms(&self, left: &Left, windows: WindowSet) -> i64 {
-        let Some(life) = self.life() else {
-            return 0;
-        };
-        let mut late = Amounts::ZERO;
-        for window in windows.iter() {
-            let (from, to) = window_slots(window);
-            for slot in from..to.min(life) {
-                let (demand, available) = (self.demanded(slot), left.slot(slot));
-                late = late.plus(demand.minus(available).min(demand).max(Amounts::ZERO));
-            }
-        }
-        late_ms(left, late)
-    }
-}
-
-/// The time that a node of this size needs for the late work in CPU, network and disk.
-pub(crate) fn late_ms(left: &Left, late: Amounts) -> i64 {
-    let late_ms = |resource: &Resource| {
-        let late = i128::from(late.get(*resource)) * i128::from(SLOT_MS);
-        late.checked_div(i128::from(left.capacity().get(*resource)))
-    };
-    let longest = Resource::FLOWS.iter().filter_map(late_ms).max().unwrap_or(0);
-    i64::try_from(longest).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

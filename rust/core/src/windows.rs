@@ -34,29 +34,6 @@ pub(crate) fn coarse_need(amount: i64) -> i32 {
     if amount == 0 { -1 } else { coarse(amount) }
 }
 
-/// A set of windows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct WindowSet(u8);
-
-impl WindowSet {
-    pub(crate) const NONE: WindowSet = WindowSet(0);
-    pub(crate) const ALL: WindowSet = WindowSet(u8::MAX);
-
-    /// The windows for which `holds` is true.
-    pub(crate) fn of(holds: impl Fn(usize) -> bool) -> Self {
-        let bit = |window: usize| u8::from(holds(window)) << window;
-        Self((0..WINDOWS).fold(0, |set, window| set | bit(window)))
-    }
-
-    pub(crate) fn is_empty(self) -> bool {
-        self == Self::NONE
-    }
-
-    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
-        (0..WINDOWS).filter(move |window| self.0 >> window & 1 == 1)
-    }
-}
-
 /// The result of a comparison in coarse form. The largest verdict of several periods holds for all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {

@@ -55,7 +55,7 @@ struct Told {
 const FREE: Request = Request { memory_bytes: 7 * GB, vcores: 5 };
 
 impl Told {
-    fn new(policy: Box<dyn Policy>, nodes: usize, pass_ms: i64) -> Self {
+    fn new(policy: Box<dyn Policy>, nodes: usize) -> Self {
         let settings = ClusterSettings {
             enforce: true,
             virtual_cores_count: true,
@@ -63,7 +63,6 @@ impl Told {
             fresh_for_ms: i64::MAX,
             grow_every_ms: 3_000,
             starvation_wait_ms: 60_000,
-            pass_ms,
         };
         let mut cluster = Cluster::new(settings, policy);
         let nodes = (0..nodes).map(|number| {
@@ -226,14 +225,12 @@ proptest! {
             PlanScore::Waiting(Power::Zero),
             PlanScore::Waiting(Power::Half),
         ]),
-        passes in any::<bool>(),
         nodes in 1_usize..4,
         first in prop::collection::vec(submission(), 0..40),
         events in prop::collection::vec(event(), 1..40),
     ) {
-        let pass_ms = if passes { 3_000 } else { 0 };
-        let mut quick = Told::new(Box::new(Quick(Plain { peaks, score })), nodes, pass_ms);
-        let mut slow = Told::new(Box::new(Plain { peaks, score }), nodes, pass_ms);
+        let mut quick = Told::new(Box::new(Quick(Plain { peaks, score })), nodes);
+        let mut slow = Told::new(Box::new(Plain { peaks, score }), nodes);
         let events = first.into_iter().map(Event::Submitted).chain(events);
         for (number, event) in events.enumerate() {
             prop_assert_eq!(quick.take(&event), slow.take(&event), "event {}", number);

@@ -144,7 +144,6 @@ fn named_application(why: &WaitReason) -> Option<ApplicationId> {
         WaitReason::Behind { behind, .. } => Some(*behind),
         WaitReason::Kept(kept) => Some(kept.application),
         WaitReason::NoFit { .. }
-        | WaitReason::Passed { .. }
         | WaitReason::Keeps(_)
         | WaitReason::AtMaximum { .. }
         | WaitReason::UserAtLimit { .. }
@@ -177,10 +176,6 @@ impl Words<'_> {
             WaitReason::NoFit { node, resource, .. } => {
                 let resource = resource.name();
                 (node, format!("{resource} was short when last asked, and is not now"))
-            }
-            WaitReason::Passed { node: at, better, gain_ms } => {
-                let (better, gain_s) = (self.node(better), gain_ms as f64 / 1e3);
-                (at, format!("waits for {better}, where its work is done {gain_s:.1} s sooner"))
             }
             WaitReason::Behind { node, behind } => {
                 let first = self.application(behind);

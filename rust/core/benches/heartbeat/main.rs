@@ -42,7 +42,6 @@ fn main() -> ExitCode {
             }
         }
     }
-    with_other_nodes(&mut report, Under::ELASTANE);
     for under in [Under::ELASTANE, Under::MINFRAG] {
         other_sizes(&mut report, under);
         for pending in PENDING {
@@ -83,7 +82,7 @@ fn heartbeat(
     let what = format!("heartbeat policy={policy} {case_name}{more} pending={pending}");
     let reference = Reference::new(pending);
     report.times(&what, bound, || {
-        let mut scene = Scene::new(under, 3_000, size, &courses(case, size));
+        let mut scene = Scene::new(under, size, &courses(case, size));
         let start = Instant::now();
         let named = scene.round();
         let first_ms = start.elapsed().as_secs_f64() * 1e3;
@@ -94,24 +93,12 @@ fn heartbeat(
     });
 }
 
-/// Executors may pass on the node for one of eight others: few of them; none, although each of the
-/// best is delayed and compared; and most.
-fn with_other_nodes(report: &mut Report, under: Under) {
-    let size = Size { other_nodes: 8, ..Size::of(1_000) };
-    heartbeat(report, Case::HalfFits, under, size, None, " other_nodes=8");
-    for (cpu_shares, more) in [([1.2, 1.2], " none_passes"), ([1.6, 0.1], " most_pass")] {
-        let size = Size { cpu_shares, ..size };
-        let more = format!("{more} other_nodes=8");
-        heartbeat(report, Case::Delayed, under, size, None, &more);
-    }
-}
-
 fn after_a_change(report: &mut Report, under: Under, pending: usize) {
     let size = Size::of(pending);
     let what = format!("first_round_after_a_change policy={} pending={pending}", under.name);
     let reference = Reference::new(pending);
     report.times(&what, bounds::round(pending), || {
-        let mut scene = Scene::new(under, 3_000, size, &courses(Case::HalfFits, size));
+        let mut scene = Scene::new(under, size, &courses(Case::HalfFits, size));
         Times::take(&reference, 1_000, String::new(), || {
             assert!(scene.commit() && scene.finish());
             timed(|| scene.round())
@@ -128,8 +115,7 @@ fn commit_and_finish(report: &mut Report, other_nodes: usize) {
     for change in ["commit", "finish"] {
         let what = format!("{change} nodes={nodes} running={running}");
         report.times(&what, Some(bounds::CHANGE), || {
-            let mut scene =
-                Scene::new(Under::ELASTANE, 3_000, size, &courses(Case::HalfFits, size));
+            let mut scene = Scene::new(Under::ELASTANE, size, &courses(Case::HalfFits, size));
             Times::take(&reference, 2_000, String::new(), || {
                 scene.round();
                 let commit_us = timed(|| assert!(scene.commit()));
@@ -147,7 +133,7 @@ fn memory(report: &mut Report) {
     let Some(before) = resident_bytes() else {
         return println!("memory not measured: /proc/self/statm cannot be read");
     };
-    let mut scene = Scene::new(Under::ELASTANE, 3_000, size, &courses);
+    let mut scene = Scene::new(Under::ELASTANE, size, &courses);
     scene.round();
     let after = resident_bytes().unwrap_or(before);
     report.memory(size.pending, after.saturating_sub(before) / size.pending);
@@ -175,7 +161,7 @@ fn rounds_only(arguments: &[String]) {
         );
     };
     let size = Size::of(pending);
-    let mut scene = Scene::new(under, 3_000, size, &courses(case, size));
+    let mut scene = Scene::new(under, size, &courses(case, size));
     for _ in 0..rounds {
         if changed {
             assert!(scene.commit() && scene.finish());

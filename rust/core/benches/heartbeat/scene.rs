@@ -27,23 +27,19 @@ pub enum Case {
     /// All fit, and no bound decides: each needs most of the memory late in its life, when only
     /// some of the running executors have ended.
     Doubtful,
-    /// All fit and would be delayed for long: the node's CPU is nearly full.
-    Delayed,
     /// Half of them fit, and the others go first, so that each fitting one is checked against their
     /// reservations.
     HeldFirst,
 }
 
 impl Case {
-    pub const ALL: [Case; 5] =
-        [Case::NoneFits, Case::HalfFits, Case::Doubtful, Case::Delayed, Case::HeldFirst];
+    pub const ALL: [Case; 4] = [Case::NoneFits, Case::HalfFits, Case::Doubtful, Case::HeldFirst];
 
     pub fn name(self) -> &'static str {
         match self {
             Case::NoneFits => "none_fits",
             Case::HalfFits => "half_fits",
             Case::Doubtful => "doubtful",
-            Case::Delayed => "delayed",
             Case::HeldFirst => "held_first",
         }
     }
@@ -58,21 +54,12 @@ pub struct Size {
     pub other_nodes: usize,
     /// Largest completed share of the running executors' lives.
     pub passed: f64,
-    /// Share of the cores in use on the node, and on each other node.
-    pub cpu_shares: [f64; 2],
 }
 
 impl Size {
     /// The size to which the bounds apply.
     pub fn of(pending: usize) -> Self {
-        Self {
-            pending,
-            running: 50,
-            steps: 128,
-            other_nodes: 0,
-            passed: 1.0,
-            cpu_shares: [0.5, 0.5],
-        }
+        Self { pending, running: 50, steps: 128, other_nodes: 0, passed: 1.0 }
     }
 }
 
@@ -132,10 +119,6 @@ pub fn courses(case: Case, size: Size) -> Vec<Demands> {
                 slots[late].memory_bytes = random.between(140.0, 160.0) * GB;
                 slots
             }
-            Case::Delayed => {
-                let mean = Resources::from_array([2.5, 3.0 * GB, 5e6, 8e6]);
-                wandering(&mut random, mean, 0.5, size.steps)
-            }
             Case::HeldFirst if i.is_multiple_of(2) => {
                 let memory = random.between(66.0, 86.0);
                 wandering(&mut random, mean(memory), 0.5, size.steps)
@@ -161,12 +144,12 @@ pub struct Under {
 impl Under {
     /// The default, with three reservations for each queue.
     pub const ELASTANE: Under = Under { name: "elastane", peaks: Peaks::Soft };
-    /// No reservations, and a strict fit that delays nobody, so that none passes.
+    /// No reservations, and a strict fit.
     pub const MINFRAG: Under = Under { name: "minfrag", peaks: Peaks::Strict };
 }
 
 impl Scene {
-    pub fn new(under: Under, pass_ms: i64, size: Size, courses: &[Demands]) -> Self {
+    pub fn new(under: Under, size: Size, courses: &[Demands]) -> Self {
         let settings = ClusterSettings {
             enforce: true,
             virtual_cores_count: true,
@@ -174,7 +157,6 @@ impl Scene {
             fresh_for_ms: i64::MAX,
             grow_every_ms: 3_000,
             starvation_wait_ms: i64::MAX,
-            pass_ms,
         };
         let options = PolicyOptions { peaks: Some(under.peaks), favor: Favor::Balanced };
         let policy = match named(under.name, options) {
@@ -255,11 +237,9 @@ fn run(
     size: Size,
     now_ms: i64,
 ) {
-    let cpu_share = size.cpu_shares[number.min(1)];
     let share = 1.0 / size.running.max(1) as f64;
     let [cpu, memory, network, disk] = CAPACITY.to_array();
-    let mean =
-        Resources::from_array([cpu * cpu_share, memory * 0.8, network * 0.5, disk * 0.5]) * share;
+    let mean = Resources::from_array([cpu * 0.5, memory * 0.8, network * 0.5, disk * 0.5]) * share;
     for container in 0..size.running {
         let slots = wandering(random, mean, 0.6, size.steps);
         let application = submit(cluster, predicted(&slots), 0, now_ms);

@@ -33,7 +33,7 @@ use crate::resources::Resources;
 use bookable::Bookable;
 use correction::Corrections;
 use elastane_protocol::{CanLimit, Step};
-use patience::{NodeKeeper, Passing, Skips};
+use patience::{NodeKeeper, Skips};
 use ranking::WorkShares;
 use round::Round;
 use state::State;
@@ -47,7 +47,6 @@ pub struct Cluster {
     waiting: WaitingTable,
     work_shares: WorkShares,
     keeper: NodeKeeper,
-    passing: Passing,
     skips: Skips,
     corrections: Corrections,
     bookable: Bookable,
@@ -63,7 +62,6 @@ impl Cluster {
             waiting: WaitingTable::default(),
             work_shares: WorkShares::default(),
             keeper: NodeKeeper::default(),
-            passing: Passing::default(),
             skips: Skips::default(),
             corrections: Corrections::default(),
             bookable: Bookable::default(),
@@ -197,7 +195,6 @@ impl Cluster {
     pub fn application_removed(&mut self, application: ApplicationId) -> Option<Application> {
         let removed = self.state.applications.remove(&application)?;
         self.waiting.remove(application);
-        self.passing.forget(application);
         Some(removed)
     }
 

@@ -20,9 +20,6 @@ pub struct ClusterSettings {
     /// Starvation wait, in milliseconds: an application that has waited this long goes where it has
     /// room by request, as with CapacityScheduler.
     pub starvation_wait_ms: i64,
-    /// Longest wait of an application for a node that delays it less, and the least gain worth the
-    /// wait, in milliseconds. 0 takes the first node that fits.
-    pub pass_ms: i64,
 }
 
 /// Other ceilings than [`ClusterSettings::max_ratio`].

@@ -14,7 +14,6 @@ mod grid;
 mod guarantee;
 mod keeping;
 mod overcommitting;
-mod passing;
 mod preempting;
 mod queues;
 mod remaining;
@@ -49,7 +48,6 @@ fn settings() -> ClusterSettings {
         fresh_for_ms: 10_000,
         grow_every_ms: 3_000,
         starvation_wait_ms: 60_000,
-        pass_ms: 0,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The fit of a demand, and its first excess.
 
 use super::*;
+use crate::SLOT_MS;
 use crate::resources::cpu;
 use crate::running::Running;
 use crate::slot_of;
@@ -142,54 +143,5 @@ fn under_soft_peaks_a_demand_without_an_end_is_compared_in_every_slot() {
         let softly = node.softly(&endless);
         assert_eq!(softly.is_ok(), fits, "{cores}");
         assert_eq!(softly, node.strictly(&endless));
-    }
-}
-
-mod delay {
-    use super::*;
-
-    fn amounts(cpu_cores: f64, disk_bytes_per_s: f64) -> Resources {
-        Resources::from_array([cpu_cores, 1.0, 0.0, disk_bytes_per_s])
-    }
-
-    fn cores(cores: &[f64]) -> Demand {
-        let all: Vec<_> = cores.iter().map(|cores| amounts(*cores, 0.0)).collect();
-        slots(&all)
-    }
-
-    /// The delay beside an executor that uses these cores.
-    fn delay_ms(running: &[f64], demand: &Demand) -> i64 {
-        let node = OnNode::new(amounts(2.0, 10.0), Some(cores(running)));
-        let uncapped = Resources::from_array([1e9; 4]);
-        let need = Need::predicted(demand, 0.0, uncapped);
-        need.delay_ms(&node.left, WindowSet::ALL)
-    }
-
-    #[test]
-    fn peaks_that_do_not_coincide_delay_nothing() {
-        assert_eq!(delay_ms(&[2.0, 0.0], &cores(&[0.0, 2.0])), 0);
-    }
-
-    #[test]
-    fn work_above_the_available_cores_is_delayed_by_the_nodes_speed() {
-        // 3 + 1.5 core-seconds lack, and the node does 2 core-seconds a second.
-        assert_eq!(delay_ms(&[2.0, 1.5], &cores(&[1.0, 1.0])), 2_250);
-    }
-
-    #[test]
-    fn an_over_allocated_node_delays_no_more_than_the_work_itself() {
-        assert_eq!(delay_ms(&[9.0], &cores(&[1.0])), 1_500);
-    }
-
-    #[test]
-    fn the_slowest_resource_decides_and_memory_does_not_count() {
-        let demand = slots(&[Resources::from_array([1.0, 99.0, 5.0, 30.0])]);
-        assert_eq!(delay_ms(&[2.0], &demand), 6_000);
-    }
-
-    #[test]
-    fn a_request_is_not_delayed() {
-        let request = Demand::for_life(amounts(2.0, 0.0));
-        assert_eq!(delay_ms(&[2.0], &request), 0);
     }
 }

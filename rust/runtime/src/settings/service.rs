@@ -54,7 +54,6 @@ impl Default for ServiceSettings {
                 fresh_for_ms: fresh_for_ms(report_interval_ms, REPORTS_MISSED),
                 grow_every_ms: report_interval_ms,
                 starvation_wait_ms: 60_000,
-                pass_ms: 3_000,
             },
             ceilings: Ceilings::default(),
             plan: PlanSettings::default(),
@@ -94,7 +93,7 @@ impl ServiceSettings {
                 value.parse().map_err(|_| refused("placement.favor", &value, allowed))?
             }
         };
-        let (waits, passes) = (cluster.starvation_wait_ms, cluster.pass_ms);
+        let waits = cluster.starvation_wait_ms;
         let reprovision = reprovision(keys)?;
         Ok(Self {
             cluster: ClusterSettings {
@@ -104,7 +103,6 @@ impl ServiceSettings {
                 fresh_for_ms: fresh_for_ms(report_interval_ms, missed),
                 grow_every_ms: report_interval_ms,
                 starvation_wait_ms: keys.number("starvation.wait-ms", waits, 1_000..=86_400_000)?,
-                pass_ms: keys.number("placement.pass-ms", passes, 0..=60_000)?,
             },
             ceilings: Ceilings {
                 by_label: keys.numbers_below("overcommit.max-ratio.label.", RATIOS)?,

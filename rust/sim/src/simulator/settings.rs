@@ -97,7 +97,6 @@ impl Settings {
         let mut cluster = self.cluster;
         if books_as_registered {
             cluster.max_ratio = 1.0;
-            cluster.pass_ms = 0;
         }
         ServiceSettings {
             cluster,

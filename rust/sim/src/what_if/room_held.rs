@@ -18,7 +18,7 @@ use crate::scenario::Pending;
 /// Nothing is refused by request: the policy decides that.
 const ALL_FREE: Request = Request { memory_bytes: u64::MAX, vcores: u32::MAX };
 
-/// In a scenario, no application starves or waits for another node.
+/// In a scenario, no application starves.
 const SETTINGS: ClusterSettings = ClusterSettings {
     enforce: true,
     virtual_cores_count: true,
@@ -26,7 +26,6 @@ const SETTINGS: ClusterSettings = ClusterSettings {
     fresh_for_ms: i64::MAX,
     grow_every_ms: i64::MAX,
     starvation_wait_ms: i64::MAX,
-    pass_ms: 0,
 };
 
 /// The cluster's answer for the applications that wait.

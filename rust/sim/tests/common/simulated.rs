@@ -105,7 +105,6 @@ proptest! {
         favor in prop::sample::select(Favor::ALL.to_vec()),
         margin in prop::sample::select(vec![0.0, 0.2]),
         starvation_wait_ms in prop::sample::select(vec![5_000, 60_000, i64::MAX]),
-        pass_ms in prop::sample::select(vec![0, 3_000, 10_000]),
         max_ratio in prop::sample::select(vec![1.5, 2.0, 100.0]),
     ) {
         for policy in crate::policies() {
@@ -116,7 +115,6 @@ proptest! {
                     margin,
                     ..starving_after(starvation_wait_ms)
                 };
-                settings.cluster.pass_ms = pass_ms;
                 settings.cluster.max_ratio = max_ratio;
                 let mut outcome = run(&workload, policy, &settings);
                 // How much was looked at is what differs.

@@ -1,23 +1,19 @@
-//! Rules for applications that wait long: starvation, reservations, a kept node, passing on a node, and being
-//! named in vain.
+//! Rules for applications that wait long: starvation, reservations, a kept node, and being named in
+//! vain.
 
 mod kept_node;
-mod passing;
 mod reservation;
 mod skips;
 mod starvation;
 
 pub use kept_node::KeptNode;
 pub(crate) use kept_node::{KeptAsOffered, NodeKeeper};
-pub(crate) use passing::{BetterNodes, Passing};
 pub(crate) use reservation::ReservationContest;
 pub(crate) use skips::Skips;
 pub(crate) use starvation::{Wait, admit};
 
 #[cfg(test)]
 pub(crate) use reservation::Reservation;
-
-use passing::compared_with;
 
 use super::Cluster;
 use super::state::NodeId;
@@ -28,8 +24,5 @@ pub fn read_by_round(cluster: &Cluster, node: NodeId, now_ms: i64) -> Vec<NodeId
     let keeper = &cluster.keeper;
     let mut read = keeper.compares(settings, nodes, &cluster.waiting, now_ms);
     read.push(node);
-    if settings.pass_ms > 0 {
-        read.extend(compared_with(nodes, node).map(|(id, _)| id));
-    }
     read
 }

@@ -6,7 +6,6 @@ use std::collections::BinaryHeap;
 use crate::cluster::state::ApplicationId;
 use crate::cluster::waiting::{Line, Row};
 use crate::policy::Turn;
-use crate::windows::WindowSet;
 
 /// Resolution of scores: steps from 0 to 1. Of equal scores the application submitted first goes first, as in
 /// CapacityScheduler: one application gets all its executors before the next one gets any.
@@ -44,22 +43,14 @@ pub(crate) struct Contender {
     pub(crate) rank: Rank,
     pub(crate) row: Row,
     pub(crate) queue: usize,
-    /// The windows in which other executors on the node may delay it.
-    pub(crate) delayed_in: WindowSet,
     /// The owner of the reservation that it would violate.
     pub(crate) waits_behind: Option<ApplicationId>,
 }
 
 impl Contender {
-    /// A contender that nothing delays and that waits behind nobody.
+    /// A contender that waits behind nobody.
     pub(crate) fn new(row: Row, line: &Line, rank: Rank) -> Self {
-        Self {
-            rank,
-            row,
-            queue: line.queue as usize,
-            delayed_in: WindowSet::NONE,
-            waits_behind: None,
-        }
+        Self { rank, row, queue: line.queue as usize, waits_behind: None }
     }
 
     pub(crate) fn application(&self) -> ApplicationId {

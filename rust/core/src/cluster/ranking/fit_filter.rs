@@ -7,7 +7,7 @@ use crate::fit::Fit;
 use crate::left::{Left, LeftWindows};
 use crate::need::{Need, Series};
 use crate::resources::Resource;
-use crate::windows::{Coarse, Verdict, WINDOWS, WindowSet, coarse, compare_slots, window_slots};
+use crate::windows::{Coarse, Verdict, WINDOWS, compare_slots, window_slots};
 
 /// From this length in slots on, a round caches the result of a series, since recurring
 /// applications share their series. Caching shorter series costs as much as comparing them.
@@ -22,8 +22,6 @@ pub(crate) struct FitFilter<'a> {
     least_at_first: [i32; 4],
     /// Least left of each resource in any slot.
     least_ever: [i32; 4],
-    /// Allowed excess of CPU, network and disk.
-    allowed_excess: [i32; 3],
     /// Cached results of comparing a series slot by slot.
     remembered: HashMap<Series, Result<(), Resource>>,
 }
@@ -31,17 +29,11 @@ pub(crate) struct FitFilter<'a> {
 impl<'a> FitFilter<'a> {
     pub(crate) fn new(screen: &'a Screen, left: &'a Left) -> Self {
         let LeftWindows { least, most } = left.windows();
-        let allowed_excess = screen.allowed_excess();
         Self {
             screen,
             left,
             most_at_first: most.map(|windows| windows[0]),
             least_at_first: least.map(|windows| windows[0]),
-            // Rounded up, because it was subtracted before rounding.
-            allowed_excess: Resource::FLOWS.map(|resource| match allowed_excess.get(resource) {
-                0 => 0,
-                amount => coarse(amount).saturating_add(2),
-            }),
             least_ever: least.map(|windows| windows.into_iter().fold(i32::MAX, i32::min)),
             remembered: HashMap::new(),
         }
@@ -177,23 +169,6 @@ impl<'a> FitFilter<'a> {
     fn is_open(&self, row: Row, resource: Resource, window: usize) -> bool {
         let least = self.left.windows().least[resource as usize][window];
         self.screen.windows(row)[resource as usize][window] >= least
-    }
-
-    /// The windows in which CPU, network or disk may lack, which delays the executor.
-    pub(crate) fn delayed_in(&self, row: Row) -> WindowSet {
-        if self.screen.needs(row).is_large_in_cpu {
-            return WindowSet::ALL;
-        }
-        let least = &self.left.windows().least;
-        let windows = self.screen.windows(row);
-        let flows = Resource::FLOWS.into_iter().zip(self.allowed_excess);
-        let fit = flows
-            .map(|(resource, allowed_excess)| {
-                let need = windows[resource as usize].map(|need| need.wrapping_add(allowed_excess));
-                below(&need, &least[resource as usize])
-            })
-            .fold([-1; WINDOWS], both);
-        WindowSet::of(|window| fit[window] >= 0)
     }
 }
 

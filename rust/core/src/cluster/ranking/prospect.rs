@@ -1,4 +1,4 @@
-//! A container as it would run on one node: its fit, its score and its delay.
+//! A container as it would run on one node: its fit and its score.
 
 use crate::amounts::Amounts;
 use crate::by_plan::{ByPlan, SLOT_S};
@@ -8,7 +8,6 @@ use crate::fit::Excess;
 use crate::need::Need;
 use crate::policy::{Candidate, Place, Policy, Waiting};
 use crate::resources::{Resource, Resources};
-use crate::windows::WindowSet;
 
 /// How a policy is evaluated.
 #[derive(Clone, Copy)]
@@ -140,12 +139,6 @@ impl<'a> Prospect<'a> {
                 policy.score(&self.place(), &self.candidate(general))
             }
         }
-    }
-
-    /// The delay of the executor. `delayed_in` are the windows in which a delay is possible. The
-    /// caller has refreshed what is left of the node.
-    pub(crate) fn delay_ms(&self, delayed_in: WindowSet) -> i64 {
-        self.need.delay_ms(self.entry.plan.left(), delayed_in)
     }
 
     fn candidate<'b>(&self, general: &'b General) -> Candidate<'b> {

@@ -8,7 +8,6 @@ use crate::cluster::ranking::{Contender, Judge, Prospect, Rank};
 use crate::cluster::state::{ApplicationId, PlacedReason, Request};
 use crate::cluster::waiting::Note;
 use crate::policy::{Turn, Waiting};
-use crate::windows::WindowSet;
 
 /// The contenders for the node, best first.
 pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
@@ -20,9 +19,6 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
     let turns = turns(round);
     let kept = round.cluster.keeper.kept_on(offer, &round.cluster.waiting);
     let held_back = round.cluster.waiting.queues_short_of_memory();
-    // A policy that does not look ahead sees no delay.
-    let delayed_in =
-        if round.cluster.policy.looks_ahead() { WindowSet::ALL } else { WindowSet::NONE };
     let mut contenders = Vec::new();
     for row in 0..round.cluster.waiting.lines().len() {
         let line = round.cluster.waiting.lines()[row];
@@ -65,7 +61,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             Ok(admitted) => {
                 let starves = admitted != PlacedReason::Fits;
                 let rank = Rank::new(&line, starves, turn, prospect.score());
-                contenders.push(Contender { delayed_in, ..Contender::new(row, &line, rank) });
+                contenders.push(Contender::new(row, &line, rank));
             }
             Err(excess) => {
                 let resource = excess.resource;

@@ -42,7 +42,6 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
             cluster.keeper.placed(request, &application.countables, now_ms);
         }
         cluster.waiting.granted(commit.application, now_ms);
-        cluster.passing.granted(commit.application);
         cluster.skips.granted(commit.node, commit.application);
     }
     let executor = cluster.state.next_executor();

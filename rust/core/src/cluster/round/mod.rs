@@ -2,9 +2,7 @@
 //!
 //! The order is YARN's application priority, then starving applications, then the policy's score. An
 //! application master goes to no node while a running application of its queue waits for memory: the two would
-//! deprive each other. It waits no longer than a starving application. An application that another node would
-//! delay clearly less passes for a bounded time; only applications about to be listed are checked for that.
-//! Applications that CapacityScheduler skipped on the node lately come last. An application whose ask exceeds the
+//! deprive each other. It waits no longer than a starving application. Applications that CapacityScheduler skipped on the node lately come last. An application whose ask exceeds the
 //! free space of CapacityScheduler is left out, unless the node may be reserved for it.
 
 mod asked;
@@ -18,7 +16,6 @@ pub use wait_reason::WaitReason;
 pub(crate) use wait_reason::wait_reason;
 
 use super::Cluster;
-use super::patience::BetterNodes;
 use super::ranking::{Contender, Contest, Judge};
 use super::state::{ApplicationId, NodeId, Request};
 use super::waiting::{Note, WaitingTable};
@@ -28,7 +25,7 @@ use screened::ScreenedRound;
 /// Maximum number of applications of one queue that a round lists.
 pub const ROUND_LIMIT: usize = 16;
 
-/// Factor by which the contest grows when too many contenders passed.
+/// Factor by which the contest grows when too many contenders wait for a reservation or are at a limit.
 const MORE_CONTENDERS: usize = 4;
 
 /// Maximum number of contenders of a queue with reservations. With thousands that all wait behind a
@@ -65,8 +62,8 @@ pub enum Naming {
     Best,
     /// All that the same rules admit, by number: CapacityScheduler skipped every one of the best.
     Rest,
-    /// All that fit, by number: another order applies. No room is held, and nobody waits for a better
-    /// node; both depend on the core's order.
+    /// All that fit, by number: another order applies. No room is held, since that
+    /// depends on the core's order.
     Fitting,
 }
 
@@ -188,30 +185,18 @@ impl Round<'_> {
         }
     }
 
-    /// All contenders but those that wait for a reservation or for a better node.
+    /// All contenders but those that wait for a reservation.
     fn list_all(&self, contenders: &[Contender]) -> Vec<ApplicationId> {
-        let (pass_ms, now_ms) = (self.cluster.settings.pass_ms, self.now_ms);
-        let passing = &self.cluster.passing;
         let may_go = |contender: &&Contender| {
             contender.waits_behind.is_none()
                 && self.cluster.at_limit(contender.application(), self.offer.node).is_none()
-                && !passing.is_passing(contender.application(), pass_ms, now_ms)
         };
         contenders.iter().filter(may_go).map(Contender::application).collect()
     }
 
-    /// The first few contenders of each queue, without those that wait for a better node.
-    /// Resting applications come last.
+    /// The first few contenders of each queue that may go. Resting applications come last.
     fn list_best(&mut self, contenders: &[Contender], resting: &[ApplicationId]) -> Listing {
         let (node, now_ms) = (self.offer.node, self.now_ms);
-        let pass_ms = self.cluster.settings.pass_ms;
-        let mut better_nodes = BetterNodes {
-            settings: &self.cluster.settings,
-            judge: Judge::of(self.cluster.policy.as_ref()),
-            here: node,
-            now_ms,
-            others: None,
-        };
         let mut listing =
             Listing { order: Vec::new(), by_queue: vec![0; self.cluster.waiting.queue_count()] };
         let rests = |contender: &&Contender| {
@@ -229,18 +214,6 @@ impl Round<'_> {
             }
             if let Some(note) = self.cluster.at_limit(id, node) {
                 self.cluster.waiting.set_note(contender.row, note);
-                continue;
-            }
-            if pass_ms > 0
-                && !contender.rank.starves()
-                && !contender.delayed_in.is_empty()
-                // Whether another node has them is unknown.
-                && !self.cluster.waiting.line(contender.row).asks_countables
-                && let Some(better) =
-                    better_nodes.better(&mut self.cluster.state, id, contender.delayed_in)
-                && self.cluster.passing.try_pass(id, better, pass_ms, now_ms)
-            {
-                self.cluster.waiting.set_note(contender.row, Note::Passed { node });
                 continue;
             }
             if listing.by_queue[contender.queue] == 0 {

@@ -9,11 +9,9 @@ use crate::cluster::ranking::{Contender, Contest, FitFilter, Rank, Scores, some_
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{ApplicationId, Applications, Countables, NodeEntry};
 use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
-use crate::left::Left;
-use crate::need::{Need, late_ms};
+use crate::need::Need;
 use crate::policy::Turn;
 use crate::resources::Resource;
-use crate::windows::WindowSet;
 
 /// One round on one node.
 pub(crate) struct ScreenedRound<'a> {
@@ -93,9 +91,6 @@ impl ScreenedRound<'_> {
             if !reservations.is_empty() && !goes_anyway(contender) {
                 contender.waits_behind =
                     reservations.blocking_owner(contender, screen.needs(row).most, need_of);
-            }
-            if contender.waits_behind.is_none() {
-                contender.delayed_in = self.delayed_in(row, screen, &filter, left);
             }
         });
         contest
@@ -196,21 +191,5 @@ impl ScreenedRound<'_> {
                 .applications
                 .get(&line.application)
                 .is_some_and(|it| self.shares.owes(&it.queue, label, line.request))
-    }
-
-    /// The windows in which the row may be delayed; none where the delay is too short to pass.
-    fn delayed_in(
-        &self,
-        row: Row,
-        screen: &Screen,
-        filter: &FitFilter<'_>,
-        left: &Left,
-    ) -> WindowSet {
-        let all_its_work = screen.demanded().total(row);
-        if screen.life(row).is_none() || late_ms(left, all_its_work) <= self.settings.pass_ms {
-            WindowSet::NONE
-        } else {
-            filter.delayed_in(row)
-        }
     }
 }

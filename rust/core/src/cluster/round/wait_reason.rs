@@ -20,15 +20,6 @@ pub enum WaitReason {
         /// The excess there now; none if the container would fit now, or the node is gone.
         excess: Option<Excess>,
     },
-    /// It fits, and waits for the heartbeat of a node that delays it less.
-    Passed {
-        /// The node that was checked.
-        node: NodeId,
-        /// The better node.
-        better: NodeId,
-        /// By how much sooner the executor finishes its work there, in milliseconds.
-        gain_ms: i64,
-    },
     /// It fits, and would delay the planned start of an application that goes first.
     Behind {
         /// The node that was checked.
@@ -64,7 +55,7 @@ pub(crate) fn wait_reason(
     application: ApplicationId,
     now_ms: i64,
 ) -> Option<WaitReason> {
-    let Cluster { policy, state, waiting, keeper, passing, .. } = cluster;
+    let Cluster { policy, state, waiting, keeper, .. } = cluster;
     let note = waiting.note_of(application)?;
     if let Some(kept) = keeper.kept(waiting)
         && kept.application == application
@@ -80,10 +71,6 @@ pub(crate) fn wait_reason(
         }
         Note::AtMaximum { node } => Some(WaitReason::AtMaximum { node }),
         Note::UserAtLimit { node } => Some(WaitReason::UserAtLimit { node }),
-        Note::Passed { node } => {
-            let better = passing.passed_for(application)?;
-            Some(WaitReason::Passed { node, better: better.node, gain_ms: better.gain_ms })
-        }
         Note::NoFit { node, resource } => {
             let judge = Judge::of(policy.as_ref());
             if let Some(entry) = state.nodes.get_mut(node) {

@@ -175,11 +175,6 @@ impl NodeEntry {
         }
     }
 
-    /// What CapacityScheduler may still book; vcores are unlimited where it does not count them.
-    pub(crate) fn free(&self, virtual_cores_count: bool) -> Request {
-        self.bookable_size(virtual_cores_count).minus(self.booked)
-    }
-
     /// The registered size; vcores are unlimited where CapacityScheduler does not count them.
     pub(crate) fn registered_size(&self, virtual_cores_count: bool) -> Request {
         let vcores = if virtual_cores_count { self.registered.vcores } else { u32::MAX };

@@ -68,7 +68,6 @@ proptest! {
         registered in odd_request(),
         capacity in prop::array::uniform4(odd_size()),
         wait_ms in odd_ms(),
-        pass_ms in odd_ms(),
         max_ratio in odd_size(),
         steps in prop::collection::vec(
             (odd_ms(), odd_ms(), odd_request(), prop::option::of(odd_demand()), odd_size(), any::<bool>()),
@@ -78,7 +77,6 @@ proptest! {
         let settings = ClusterSettings {
             fresh_for_ms: i64::MAX,
             starvation_wait_ms: wait_ms,
-            pass_ms,
             max_ratio,
             ..settings()
         };

@@ -46,8 +46,6 @@ pub(crate) enum Note {
     None,
     /// It does not fit.
     NoFit { node: NodeId, resource: Resource },
-    /// It fits, and waits for a better node.
-    Passed { node: NodeId },
     /// It fits, and would delay the planned start of the application `behind`.
     Behind { node: NodeId, behind: ApplicationId },
     /// The node is kept for another application.

@@ -146,7 +146,8 @@ impl Surroundings {
     /// CapacityScheduler offers the node to the least served queue first, in the core's order and with
     /// its own limit by request.
     fn heartbeat(&mut self, node: NodeId) {
-        let free = self.cluster.node(node).unwrap().free(true);
+        let entry = self.cluster.node(node).unwrap();
+        let free = entry.bookable_size(true).minus(entry.booked);
         let mut named = self.cluster.round(node, free, self.now_ms).unwrap_or_default();
         named.sort_by(|one, other| {
             let served = |application| self.served(self.applications[application].0);
