@@ -10,7 +10,7 @@ use crate::{
     container_id::ContainerId,
     containers, jvm,
     memory_watch::MemoryEvents,
-    network,
+    netlink, network,
     plan::Plan,
     sensors::{
         Device, Disks, GroupFile, HeldFile, NodeSensor, ProcFs, is_virtual_machine,
@@ -103,7 +103,7 @@ impl<'a> FakeKernelFiles<'a> {
         let _ = Disks::new(self.folder).behind(Path::new("/proc"), &text);
         read_text(&text);
         let _ = network::Discipline::parse(bytes);
-        let _ = network::take_answers(bytes, 1, &mut Vec::new());
+        let _ = netlink::take_answers(bytes, 1, &mut Vec::new());
     }
 
     fn read_limits(&self, group: &Path) {

@@ -103,6 +103,9 @@ impl Agent {
             self.troubles.warn("missed readings", message);
         }
         self.read_all(now);
+        for (id, container) in &mut self.containers {
+            self.reader.read_waits(id, container, due.closes_sample);
+        }
         self.read_node(now);
         if due.closes_sample {
             self.reader.samples.close(now);

@@ -20,6 +20,7 @@ pub mod fuzzing;
 mod journal;
 pub mod jvm;
 pub mod memory_watch;
+mod netlink;
 pub mod network;
 mod once;
 mod own_file;

@@ -18,7 +18,6 @@ mod htb;
 mod instructions;
 mod link;
 mod net_prio;
-mod netlink;
 mod networks;
 mod nft;
 mod programs;
@@ -30,7 +29,6 @@ mod tags;
 pub(crate) use self::{
     device::{in_ipv4_routes, in_ipv6_routes, speed_bytes_per_s},
     htb::Discipline,
-    netlink::take_answers,
 };
 pub use backend::{Backend, ChosenBackend};
 pub use bpf_networks::BpfNetworks;

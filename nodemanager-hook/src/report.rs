@@ -121,6 +121,7 @@ mod tests {
                     counted: Counted {
                         cpu_nanoseconds: 3_000_000_000,
                         throttled_nanoseconds: 1_000_000_000,
+                        waited_nanoseconds: 1_000_000_000,
                         disk_read_bytes: large,
                         disk_written_bytes: large,
                         network_received_bytes: large,

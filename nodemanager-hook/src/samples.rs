@@ -10,7 +10,10 @@ use std::{
 use elastane_protocol::Usage;
 
 use self::closed::ClosedSample;
-use crate::{container_id::ContainerId, sensors::Reading};
+use crate::{
+    container_id::ContainerId,
+    sensors::{Counted, Reading},
+};
 
 /// A sample is dropped after waiting this long for its acknowledgement.
 const KEPT: Duration = Duration::from_secs(120);
@@ -33,6 +36,13 @@ impl Samples {
     pub fn add(&mut self, container: &ContainerId, reading: &Reading) {
         let open = self.open.entry(container.clone());
         open.and_modify(|open| extend(open, reading)).or_insert(*reading);
+    }
+
+    /// Adds to a container's open sample how long its threads waited for a core.
+    pub fn add_waited(&mut self, container: &ContainerId, nanoseconds: u64) {
+        if let Some(open) = self.open.get_mut(container) {
+            open.counted.add(Counted { waited_nanoseconds: nanoseconds, ..Counted::default() });
+        }
     }
 
     pub fn add_node(&mut self, reading: &Reading) {
@@ -142,6 +152,7 @@ pub fn combine(
     Usage {
         cpu_cores: cores(one.cpu_cores, other.cpu_cores),
         cpu_throttled: 0.0,
+        cpu_waited_cores: cores(one.cpu_waited_cores, other.cpu_waited_cores),
         memory_bytes: of(|usage| usage.memory_bytes),
         anonymous_bytes: of(|usage| usage.anonymous_bytes),
         file_bytes: of(|usage| usage.file_bytes),
@@ -159,7 +170,7 @@ mod tests {
     use elastane_protocol::Sample;
 
     use super::*;
-    use crate::sensors::{Counted, HeldHeap, HeldMemory};
+    use crate::sensors::{HeldHeap, HeldMemory};
 
     fn id(number: u32) -> ContainerId {
         format!("container_1_1_1_{number}").parse().unwrap()
@@ -177,6 +188,7 @@ mod tests {
             counted: Counted {
                 cpu_nanoseconds: (length * cores) as u64,
                 throttled_nanoseconds: (length / 4.0) as u64,
+                waited_nanoseconds: 0,
                 disk_read_bytes: 1000,
                 disk_written_bytes: 500,
                 network_received_bytes: 3000,
@@ -267,6 +279,23 @@ mod tests {
         let node = samples.newest_of_node();
         assert!((node.cpu_cores - 2.0).abs() < 1e-6);
         assert_eq!((node.memory_bytes, samples.newest().memory_bytes), (40, 0));
+    }
+
+    #[test]
+    fn what_waited_is_added_to_the_open_sample_and_to_the_sum_of_all() {
+        let start = Instant::now();
+        let mut samples = Samples::default();
+        for number in 1..=2 {
+            samples.add(&id(number), &reading(start, start + seconds(3), 0.5, 10));
+            samples.add_waited(&id(number), 600_000_000);
+            samples.add_waited(&id(number), 300_000_000);
+        }
+        samples.add_waited(&id(3), 1);
+        samples.close(start + seconds(3));
+        let waited = samples.newest_of(&id(1)).unwrap().cpu_waited_cores;
+        assert!((waited - 0.3).abs() < 1e-6, "{waited}");
+        assert!((samples.newest().cpu_waited_cores - 0.6).abs() < 1e-6);
+        assert!(samples.newest_of(&id(3)).is_none(), "not read in this sample");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Usage of containers, by their groups or process trees, and of the whole node.
 
 mod container_sensor;
+mod cpu_waits;
 mod disk_speed;
 mod disks;
 mod group_files;
@@ -13,6 +14,7 @@ mod processes;
 mod reading;
 
 pub use container_sensor::{ContainerSensor, MeasuredGroups};
+pub use cpu_waits::CpuWaits;
 #[cfg(fuzzing)]
 pub use disk_speed::{is_virtual_machine, link_bytes_per_s};
 pub use disks::{Device, Disks};

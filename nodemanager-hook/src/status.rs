@@ -139,9 +139,10 @@ impl fmt::Display for ContainerStatus {
                 };
                 writeln!(
                     text,
-                    "  uses      {:.2} cores (throttled {:.0} % of the time), {} MiB, disk {} KiB/s \
-                     read {} KiB/s written, network {network}",
+                    "  uses      {:.2} cores (waits for {:.2} more, throttled {:.0} % of the time), {} MiB, \
+                     disk {} KiB/s read {} KiB/s written, network {network}",
                     usage.cpu_cores,
+                    usage.cpu_waited_cores,
                     usage.cpu_throttled * 100.0,
                     usage.memory_bytes / MIB,
                     usage.disk_read_bytes_per_s / 1024,

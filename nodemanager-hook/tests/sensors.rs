@@ -42,6 +42,19 @@ fn cpu_of_a_grandchild_is_measured(agent: &Agent, is_planned: bool) {
     assert!(report.containers_usage.cpu_cores > 0.1);
 }
 
+/// Two children share one core, so at any time at least one of them waits. A container that sleeps waits for nothing.
+fn waits_for_a_core_are_measured(agent: &Agent) {
+    let idle = Tree::new("sleep 60 & wait");
+    let busy = "taskset 1 sh -c 'while :; do :; done' &";
+    let tree = Tree::new(&format!("{busy} {busy} wait"));
+    agent.runs(&[&idle, &tree]);
+    wait_for_sample(agent, &tree, "a child that waits for a core", |usage| {
+        let wanted = usage.cpu_waited_cores + usage.cpu_cores;
+        usage.cpu_waited_cores > 0.9 && (1.8..=2.2).contains(&wanted)
+    });
+    wait_for_sample(agent, &idle, "nobody that waits", |usage| usage.cpu_waited_cores < 0.1);
+}
+
 fn memory_of_a_child_is_measured(agent: &Agent, is_planned: bool) {
     let hold = "python3 -c 'import time; held = bytearray(64 << 20); time.sleep(60)'";
     let tree = Tree::new(&format!("{hold} & wait"));
@@ -84,6 +97,7 @@ fn a_tree_without_a_plan_is_measured_in_its_own_groups() {
     cpu_of_a_grandchild_is_measured(&agent, false);
     memory_of_a_child_is_measured(&agent, false);
     disk_of_children_is_measured(&agent, false);
+    waits_for_a_core_are_measured(&agent);
     assert_eq!(parent.inner(), 0);
 }
 

@@ -13,7 +13,7 @@ use crate::{
     network::AllCounters,
     once::Once,
     samples::Samples,
-    sensors::{Device, KernelThreads, ProcFs, ProcessKey, ProcessTable},
+    sensors::{CpuWaits, Device, KernelThreads, ProcFs, ProcessKey, ProcessTable},
 };
 
 /// Scans of a process tree for processes forked while it is killed.
@@ -28,6 +28,8 @@ pub(super) struct Reader {
     /// The disks whose traffic is measured.
     pub disks: Vec<Device>,
     pub samples: Samples,
+    /// None if the kernel does not tell how long threads wait for a core.
+    pub waits: Option<CpuWaits>,
     pub troubles: Once,
 }
 
@@ -67,6 +69,25 @@ impl Reader {
             let message = "half of the agent's file descriptors are in use: it opens the files of \
                            processes anew for each reading; raise LimitNOFILE";
             self.troubles.warn("files opened anew", message);
+        }
+    }
+
+    /// Adds to a container's open sample how long its threads waited for a core: for each sample, and when it has
+    /// new processes, so that these count from their start.
+    pub fn read_waits(
+        &mut self,
+        id: &ContainerId,
+        container: &mut NodeContainer,
+        closes_sample: bool,
+    ) {
+        let processes = &mut container.sensor.processes;
+        let Some(waits) = self.waits.as_mut().filter(|_| closes_sample || processes.has_new())
+        else {
+            return;
+        };
+        let waited = processes.waited_nanoseconds(waits);
+        if let Some(nanoseconds) = self.troubles.check_of("waits for a core", id, waited) {
+            self.samples.add_waited(id, nanoseconds);
         }
     }
 

@@ -34,7 +34,7 @@ use crate::{
     own_file::beside,
     plan::Plan,
     samples::Samples,
-    sensors::{Device, Disks, KernelThreads, NodeSensor, ProcFs, ProcessTable},
+    sensors::{CpuWaits, Device, Disks, KernelThreads, NodeSensor, ProcFs, ProcessTable},
     status,
 };
 
@@ -111,6 +111,7 @@ impl Agent {
                 forbidden: table.ancestors(std::process::id()),
                 disks: measured_disks,
                 samples: Samples::default(),
+                waits: troubles.check("waits for a core are not measured", CpuWaits::open()),
                 troubles: troubles.clone(),
             },
             own_groups,

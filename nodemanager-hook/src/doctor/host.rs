@@ -26,6 +26,8 @@ pub struct Host {
     pub network_devices: Vec<(String, Result<(), String>)>,
     pub jvm: config::JvmConfig,
     pub has_pressure: bool,
+    /// Why waits for a core are not measured.
+    pub waits_lack: Option<String>,
 }
 
 impl Host {
@@ -38,6 +40,7 @@ impl Host {
             self.sent(),
             self.heap(),
             self.pressure(),
+            self.waits(),
         ]
     }
 
@@ -176,6 +179,14 @@ impl Host {
         let boot = "boot with psi=1 to measure how long the node's processes wait";
         let advice = (!self.has_pressure).then(|| boot.to_owned()).into_iter().collect();
         Finding::new("pressure", measured, Some("needs no limit"), advice)
+    }
+
+    fn waits(&self) -> Finding {
+        let measured = self.waits_lack.is_none().then_some("taskstats");
+        let advice = self.waits_lack.as_ref().map(|why| {
+            format!("waits for a core are not measured, so crowded runs teach too little: {why}")
+        });
+        Finding::new("CPU waits", measured, Some("needs no limit"), advice.into_iter().collect())
     }
 
     /// The version that limits a resource, or the advice.

@@ -10,7 +10,7 @@ use crate::{
     cgroups::{Hierarchies, NetworkGroups},
     config::{self, Config},
     network::{Backend, NetworkDevice, Shaper},
-    sensors::{Device, Disks, ProcFs, pressure},
+    sensors::{CpuWaits, Device, Disks, ProcFs, pressure},
 };
 
 pub fn inspect(config: &Config) -> io::Result<Host> {
@@ -44,6 +44,7 @@ pub fn inspect(config: &Config) -> io::Result<Host> {
         network_devices: network.devices.iter().map(check).collect(),
         jvm: config.jvm,
         has_pressure: pressure(&proc).is_some(),
+        waits_lack: CpuWaits::open().err().map(|error| error.to_string()),
     })
 }
 

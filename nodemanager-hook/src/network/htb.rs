@@ -155,7 +155,7 @@ mod tests {
     use netlink_packet_route::RouteNetlinkMessage;
 
     use super::*;
-    use crate::network::{link::handle, netlink::serialize};
+    use crate::{netlink::serialize, network::link::handle};
 
     /// Bytes as strace prints them.
     fn bytes(hexadecimal: &str) -> Vec<u8> {

@@ -7,13 +7,13 @@ use netlink_packet_route::{
     RouteNetlinkMessage,
     tc::{TcHandle, TcMessage},
 };
-use nix::{errno::Errno, net::if_::if_nametoindex};
+use nix::{errno::Errno, net::if_::if_nametoindex, sys::socket::SockProtocol};
 
 use super::{
     device::NetworkDevice,
     htb::{self, ClassRate, Discipline},
-    netlink::Netlink,
 };
+use crate::netlink::Netlink;
 
 /// The major number of the agent's handles. The kernel's own handles begin at 0x8000.
 const MAJOR: u16 = 0x7e1a;
@@ -49,7 +49,7 @@ impl Link {
     pub fn open(device: &NetworkDevice) -> Result<Self, ShaperError> {
         let index = if_nametoindex(device.name())
             .map_err(|error| kernel_error(device, "find the device", error.into()))?;
-        let netlink = Netlink::open()
+        let netlink = Netlink::open(SockProtocol::NetlinkRoute)
             .map_err(|error| kernel_error(device, "open a netlink socket", error))?;
         Ok(Self { device: device.clone(), index: index.cast_signed(), netlink })
     }

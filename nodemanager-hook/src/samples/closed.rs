@@ -34,6 +34,7 @@ impl ClosedSample {
             usage: Usage {
                 cpu_cores: cores(counted.cpu_nanoseconds) as f32,
                 cpu_throttled: cores(counted.throttled_nanoseconds).min(1.0) as f32,
+                cpu_waited_cores: cores(counted.waited_nanoseconds) as f32,
                 memory_bytes: held.resident_bytes,
                 anonymous_bytes: held.anonymous_bytes,
                 file_bytes: held.file_bytes,

@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     HeldMemory,
+    cpu_waits::CpuWaits,
     group_files::DiskTraffic,
     proc_fs::{HeldFile, ProcFs},
     process::ProcessKey,
@@ -16,6 +17,8 @@ use super::{
 #[derive(Debug, Default)]
 pub struct Processes {
     known: BTreeMap<ProcessKey, OpenFiles>,
+    /// The latest start among all processes that were asked for their waits.
+    newest_start_ticks: Option<u64>,
     /// Whether the agent lacked the rights to read the disk counters of a process.
     pub disk_denied: bool,
     /// Whether each reading opens files anew because too many are open.
@@ -26,6 +29,8 @@ pub struct Processes {
 struct OpenFiles {
     statm: HeldFile,
     io: HeldFile,
+    /// How long its threads had waited for a core at the last reading of that.
+    waited_nanoseconds: Option<u64>,
     has_ended: bool,
 }
 
@@ -99,11 +104,42 @@ impl Processes {
         self.known.retain(|_, files| !files.has_ended);
         Ok(sum)
     }
+
+    /// Whether no reading has asked yet how long some of the processes waited for a core.
+    pub fn has_new(&self) -> bool {
+        self.known.values().any(|files| files.waited_nanoseconds.is_none())
+    }
+
+    /// For how long threads of the processes waited for a core since the last reading of that. A process that has
+    /// started since counts from its start; any other that was not read before counts from this reading.
+    pub fn waited_nanoseconds(&mut self, waits: &mut CpuWaits) -> io::Result<u64> {
+        let newest = self.newest_start_ticks;
+        let mut sum = 0_u64;
+        for (key, files) in &mut self.known {
+            let Some(total) = waits.nanoseconds_of(key.pid)? else {
+                files.has_ended = true;
+                continue;
+            };
+            let has_started_since = newest.is_some_and(|newest| key.start_ticks > newest);
+            let first = if has_started_since { 0 } else { total };
+            let from = files.waited_nanoseconds.replace(total).unwrap_or(first);
+            sum = sum.saturating_add(total.saturating_sub(from));
+            self.newest_start_ticks = self.newest_start_ticks.max(Some(key.start_ticks));
+        }
+        self.known.retain(|_, files| !files.has_ended);
+        Ok(sum)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{path::Path, process::Command};
+    use std::{
+        path::Path,
+        process::{Child, Command},
+        time::{Duration, Instant},
+    };
+
+    use nix::unistd::geteuid;
 
     use super::*;
 
@@ -159,5 +195,44 @@ mod tests {
             assert!(processes.memory(&proc).unwrap().resident_bytes > 0);
         }
         assert!(processes.opened_anew);
+    }
+
+    /// A process that has waited for a core for some time, because all of these share one.
+    fn waiting(waits: &mut CpuWaits) -> Child {
+        let mut command = Command::new("taskset");
+        let child = command.args(["1", "sh", "-c", "while :; do :; done"]).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while waits.nanoseconds_of(child.id()).unwrap().unwrap() < 200_000_000 {
+            assert!(Instant::now() < deadline, "nothing keeps {} waiting", child.id());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        child
+    }
+
+    #[test]
+    fn what_a_process_waited_before_counts_only_if_it_has_started_since_the_last_reading() {
+        if !geteuid().is_root() {
+            return; // The kernel tells nobody else.
+        }
+        let (proc, mut waits) = (ProcFs::new(Path::new("/proc")), CpuWaits::open().unwrap());
+        let mut busy = Command::new("taskset");
+        let mut busy = busy.args(["1", "sh", "-c", "while :; do :; done"]).spawn().unwrap();
+        let mut known = waiting(&mut waits);
+        let mut processes = Processes::default();
+        for _ in 0..2 {
+            processes.follow_pids(&[known.id()], &proc).unwrap();
+            assert!(processes.has_new());
+            assert_eq!(processes.waited_nanoseconds(&mut waits).unwrap(), 0);
+            assert!(!processes.has_new());
+            // As when a container is moved to another group.
+            processes.follow_pids(&[], &proc).unwrap();
+        }
+        let mut started_since = waiting(&mut waits);
+        processes.follow_pids(&[started_since.id()], &proc).unwrap();
+        assert!(processes.waited_nanoseconds(&mut waits).unwrap() >= 200_000_000);
+        for child in [&mut busy, &mut known, &mut started_since] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
     }
 }

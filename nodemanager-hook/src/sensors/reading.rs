@@ -17,6 +17,8 @@ pub struct Counted {
     pub cpu_nanoseconds: u64,
     /// Time for which a cap throttled the container.
     pub throttled_nanoseconds: u64,
+    /// Time for which threads were ready to run and had no core, added up.
+    pub waited_nanoseconds: u64,
     pub disk_read_bytes: u64,
     pub disk_written_bytes: u64,
     pub network_received_bytes: u64,
@@ -46,6 +48,7 @@ impl Counted {
     pub fn add(&mut self, other: Self) {
         add(&mut self.cpu_nanoseconds, other.cpu_nanoseconds);
         add(&mut self.throttled_nanoseconds, other.throttled_nanoseconds);
+        add(&mut self.waited_nanoseconds, other.waited_nanoseconds);
         add(&mut self.disk_read_bytes, other.disk_read_bytes);
         add(&mut self.disk_written_bytes, other.disk_written_bytes);
         add(&mut self.network_received_bytes, other.network_received_bytes);

@@ -18,7 +18,7 @@ pub use report::{
 pub use socket::{AgentRequest, AgentResponse, RunningContainer};
 
 /// The version of all types in this crate. Both sides refuse any other.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// The largest body, and the largest frame on the socket, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;

@@ -51,6 +51,7 @@ fn check_usage(what: &str, usage: &Usage) -> Result<(), AmountError> {
     let Usage {
         cpu_cores,
         cpu_throttled,
+        cpu_waited_cores,
         memory_bytes,
         anonymous_bytes,
         file_bytes,
@@ -63,6 +64,7 @@ fn check_usage(what: &str, usage: &Usage) -> Result<(), AmountError> {
     } = *usage;
     cores(format_args!("{what}: cores"), cpu_cores)?;
     share(format_args!("{what}: throttled share"), cpu_throttled)?;
+    cores(format_args!("{what}: waited for cores"), cpu_waited_cores)?;
     for (name, value) in [
         ("memory", memory_bytes),
         ("anonymous memory", anonymous_bytes),

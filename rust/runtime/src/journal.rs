@@ -243,6 +243,8 @@ pub struct ContainerUsage {
     pub planned: Resources,
     /// The share of time in which its CPU was throttled, 0 to 1.
     pub cpu_throttled: f32,
+    /// Threads that were ready to run and had no core, on average.
+    pub cpu_waited_cores: f32,
     pub anonymous_bytes: u64,
     /// Page cache.
     pub file_bytes: u64,

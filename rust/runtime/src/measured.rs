@@ -12,6 +12,8 @@ pub(crate) struct Measured {
     used_by_others: Resources,
     /// The largest share of time in which a container's CPU was throttled.
     cpu_throttled: f32,
+    /// Threads of all containers that were ready to run and had no core, on average.
+    cpu_waited_cores: f32,
     pressure: Option<Pressure>,
     /// The number of containers that the agent asks to give way.
     memory_victims: usize,
@@ -36,6 +38,7 @@ impl Measured {
             used_by_others: used_by_others(report),
             cpu_throttled: former
                 .map_or_else(|| throttled.fold(0.0, f32::max), |former| former.cpu_throttled),
+            cpu_waited_cores: report.containers_usage.cpu_waited_cores,
             pressure: report.pressure,
             memory_victims: report.memory_victims.len(),
             queues: former

@@ -121,6 +121,7 @@ pub(crate) fn node_usage(
                 used: used(&last.usage),
                 planned: running.expected_at(now_ms),
                 cpu_throttled: last.usage.cpu_throttled,
+                cpu_waited_cores: last.usage.cpu_waited_cores,
                 anonymous_bytes: last.usage.anonymous_bytes,
                 file_bytes: last.usage.file_bytes,
                 heap_used_bytes: last.usage.heap_used_bytes,

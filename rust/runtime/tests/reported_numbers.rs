@@ -31,6 +31,7 @@ fn a_bad_number_is_named_with_what_is_allowed() {
         with(|report| report.node_usage.cpu_cores = f32::INFINITY),
         with(|report| report.node_usage.disk_read_bytes_per_s = u64::MAX),
         with(|report| report.containers[0].samples[0].usage.cpu_throttled = 1.5),
+        with(|report| report.containers_usage.cpu_waited_cores = f32::NAN),
         with(|report| {
             report.pressure = Some(Pressure { memory: 99.0, ..Pressure::default() });
         }),
@@ -44,6 +45,7 @@ fn a_bad_number_is_named_with_what_is_allowed() {
             "usage of the node: cores is inf, 0 to 1000000 is allowed",
             "usage of the node: read is 18446744073709551615, 0 to 1152921504606846976 is allowed",
             "usage of a: throttled share is 1.5, 0 to 1 is allowed",
+            "usage of all containers: waited for cores is NaN, 0 to 1000000 is allowed",
             "pressure of memory is 99, 0 to 1 is allowed",
             "memory of a is 18446744073709551615, 0 to 1152921504606846976 is allowed",
         ]
@@ -61,11 +63,13 @@ fn what_an_administrator_looks_for_is_in_status_and_journal() {
     let application = elastane.application_added(&submission("application_1_0001"), START_MS);
     assert!(commit(&elastane, "a", application, node, START_MS));
     let mut report = unencoded_report(1, &[("a", 1.0, GB)]);
-    report.containers_usage = Usage { cpu_cores: 1.0, memory_bytes: GB, ..Usage::default() };
+    report.containers_usage =
+        Usage { cpu_cores: 1.0, cpu_waited_cores: 0.75, memory_bytes: GB, ..Usage::default() };
     report.node_usage = Usage { cpu_cores: 1.5, memory_bytes: 3 * GB, ..Usage::default() };
     report.pressure = Some(Pressure { memory: 0.5, ..Pressure::default() });
     let usage = &mut report.containers[0].samples[0].usage;
     usage.cpu_throttled = 0.25;
+    usage.cpu_waited_cores = 0.5;
     usage.heap_committed_bytes = GB / 2;
     told(&elastane, &report).unwrap();
 
@@ -74,6 +78,7 @@ fn what_an_administrator_looks_for_is_in_status_and_journal() {
     assert_eq!(measured["used_by_others"]["cpu_cores"], 0.5);
     assert_eq!(measured["used_by_others"]["memory_bytes"], (2 * GB) as f64);
     assert_eq!(measured["cpu_throttled"], 0.25);
+    assert_eq!(measured["cpu_waited_cores"], 0.75);
     assert_eq!(measured["pressure"]["memory"], 0.5);
     elastane.close();
 
@@ -82,5 +87,6 @@ fn what_an_administrator_looks_for_is_in_status_and_journal() {
     let node = node.unwrap();
     assert_eq!(node["used_by_others"]["cpu_cores"], 0.5);
     assert_eq!(node["containers"][0]["cpu_throttled"], 0.25);
+    assert_eq!(node["containers"][0]["cpu_waited_cores"], 0.5);
     assert_eq!(node["containers"][0]["heap_committed_bytes"], GB / 2);
 }

@@ -13,6 +13,7 @@ fn host(mountinfo: &str, controllers: &str) -> Host {
         network_devices: vec![("eth0".into(), Ok(()))],
         jvm: config::JvmConfig::default(),
         has_pressure: true,
+        waits_lack: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Requests over an rtnetlink socket.
+//! Requests over a netlink socket.
 
 use std::{
     io,
@@ -7,9 +7,8 @@ use std::{
 
 use netlink_packet_core::{
     DecodeError, NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader,
-    NetlinkMessage, NetlinkPayload,
+    NetlinkMessage, NetlinkPayload, NetlinkSerializable,
 };
-use netlink_packet_route::RouteNetlinkMessage;
 use nix::sys::{
     socket::{
         AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto,
@@ -23,7 +22,7 @@ const TIMEOUT_S: i64 = 2;
 /// The kernel's limit for a datagram.
 const DATAGRAM_BYTES: usize = 64 * 1024;
 
-/// An rtnetlink socket of the network namespace in which it was opened.
+/// A netlink socket of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct Netlink {
     socket: OwnedFd,
@@ -44,27 +43,28 @@ impl NetlinkDeserializable for RawAnswer {
 }
 
 impl Netlink {
-    pub fn open() -> io::Result<Self> {
-        let socket = socket(
-            AddressFamily::Netlink,
-            SockType::Raw,
-            SockFlag::SOCK_CLOEXEC,
-            SockProtocol::NetlinkRoute,
-        )?;
+    pub fn open(protocol: SockProtocol) -> io::Result<Self> {
+        let socket =
+            socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
         setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::new(TIMEOUT_S, 0))?;
         Ok(Self { socket, sequence: 0 })
     }
 
     /// Requests a change and waits until the kernel has made it.
-    pub fn change(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    pub fn change(&mut self, message: impl NetlinkSerializable, flags: u16) -> io::Result<()> {
         self.ask(message, NLM_F_ACK | flags).map(drop)
     }
 
-    pub fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<RawAnswer>> {
+    pub fn list(&mut self, message: impl NetlinkSerializable) -> io::Result<Vec<RawAnswer>> {
         self.ask(message, NLM_F_DUMP)
     }
 
-    fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RawAnswer>> {
+    /// Asks for one thing.
+    pub fn get(&mut self, message: impl NetlinkSerializable) -> io::Result<Option<RawAnswer>> {
+        Ok(self.ask(message, NLM_F_ACK)?.pop())
+    }
+
+    fn ask(&mut self, message: impl NetlinkSerializable, flags: u16) -> io::Result<Vec<RawAnswer>> {
         self.sequence = self.sequence.wrapping_add(1);
         let request = serialize(message, NLM_F_REQUEST | flags, self.sequence);
         let kernel = NetlinkAddr::new(0, 0);
@@ -80,7 +80,7 @@ impl Netlink {
     }
 }
 
-pub fn serialize(message: RouteNetlinkMessage, flags: u16, sequence: u32) -> Vec<u8> {
+pub fn serialize(message: impl NetlinkSerializable, flags: u16, sequence: u32) -> Vec<u8> {
     let mut header = NetlinkHeader::default();
     header.flags = flags;
     header.sequence_number = sequence;
