@@ -22,7 +22,7 @@ from demo.depository import merge_learned
 from demo.progress import ProgressLine
 from demo.report_json import About
 from demo.result import figures
-from demo.rounds import LEARNED, OBSERVED, ROUNDS
+from demo.rounds import ROUNDS
 from demo.run import RoundOutcome, run_round
 from demo.verdict import verdict
 from demo.workloads import Arrival, arrivals
@@ -87,12 +87,11 @@ def _run(
     inputs.make(checkout)
     planned = arrivals(checkout, inputs, arguments.quick)
     chosen = [one for one in ROUNDS if one.name in arguments.rounds]
-    if len(chosen) == len(ROUNDS):
-        for name in (OBSERVED, LEARNED):
-            for leftover in folder.glob(f"{name}*"):
-                leftover.unlink()
     outcomes = []
     for one in chosen:
+        if one.begins_depository():
+            for leftover in folder.glob(f"{one.depository}*"):
+                leftover.unlink()
         if one.name == "profiles":
             merge_learned(checkout, folder)
         outcomes.append(run_round(one, folder, checkout, inputs, planned, progress))

@@ -39,6 +39,10 @@ class Round:
     depository: str
     """The file's name; rounds with the same name go on with what the earlier one learned."""
 
+    def begins_depository(self) -> bool:
+        """Whether it is the first round with its depository, which then knows nothing."""
+        return self is next(one for one in ROUNDS if one.depository == self.depository)
+
     def settings(self, folder: Path) -> ClusterSettings:
         return ClusterSettings(
             work=folder / "rounds" / self.name,
