@@ -159,9 +159,9 @@ impl Told {
                 let first = &named[..named.len().min(*count)];
                 self.cluster.skipped(node, first, self.now_ms);
             }
-            Event::AsksBeside { application, amount, is_ordered } => {
+            Event::AsksBeside { application, amount, standing } => {
                 let id = self.application(*application)?;
-                self.cluster.asks_beside(id, &[*amount], *is_ordered);
+                self.cluster.asks_beside(id, &[*amount], *standing);
                 let ask = self.cluster.application(id)?.waiting?;
                 self.cluster.pending(id, ask, self.now_ms);
             }

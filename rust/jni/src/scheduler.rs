@@ -3,7 +3,7 @@
 use elastane_core::ContainerKind;
 use elastane_core::cluster::{
     ApplicationId, Ask, BookableChange, CommitRequest, Naming, NodeId, Offer, Preemption,
-    QueueShare, Request,
+    QueueShare, Request, Standing,
 };
 use elastane_predict::Submission;
 use jni::Env;
@@ -53,6 +53,15 @@ fn naming(number: jint) -> Result<Naming, JavaFailure> {
         1 => Ok(Naming::Rest),
         2 => Ok(Naming::Fitting),
         _ => Err(JavaFailure::refused(format!("naming is {number}, allowed is 0 to 2"))),
+    }
+}
+
+fn standing(number: jint) -> Result<Standing, JavaFailure> {
+    match number {
+        0 => Ok(Standing::Ordered),
+        1 => Ok(Standing::ByItsQueue),
+        2 => Ok(Standing::Held),
+        _ => Err(JavaFailure::refused(format!("standing is {number}, allowed is 0 to 2"))),
     }
 }
 
@@ -204,7 +213,7 @@ natives! {
         vcores: jint,
         count: jint,
         countables: JLongArray<'local>,
-        ordered: jboolean,
+        standing: jint,
         now_ms: jlong,
     ) {
         let application = application(number)?;
@@ -216,7 +225,7 @@ natives! {
             count: u32::try_from(count).unwrap_or(0),
         };
         let core = core(handle)?;
-        core.asks_beside(application, &countables, ordered);
+        core.asks_beside(application, &countables, self::standing(standing)?);
         core.pending(application, ask, now_ms);
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use elastane_core::cluster::{
     ApplicationId, Ask, Basis, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
-    QueueShare, Request, RunningContainer,
+    QueueShare, Request, RunningContainer, Standing,
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_predict::Submission;
@@ -141,8 +141,8 @@ impl Elastane {
     }
 
     /// See [`Cluster::asks_beside`](elastane_core::cluster::Cluster::asks_beside).
-    pub fn asks_beside(&self, application: ApplicationId, countables: &[u64], is_ordered: bool) {
-        self.service.lock().cluster_mut().asks_beside(application, countables, is_ordered);
+    pub fn asks_beside(&self, application: ApplicationId, countables: &[u64], standing: Standing) {
+        self.service.lock().cluster_mut().asks_beside(application, countables, standing);
     }
 
     /// See [`Service::pending`].

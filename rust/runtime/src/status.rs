@@ -92,7 +92,7 @@ impl StatusSnapshot {
         let nodes = nodes.collect();
         let applications = cluster.applications();
         let asking: Vec<_> =
-            applications.filter_map(|(id, application)| Some((id, application.waiting?))).collect();
+            applications.filter_map(|(id, it)| Some((id, it.waiting.or(it.held)?))).collect();
         let waiting = asking.into_iter().filter_map(|(id, ask)| {
             let why = cluster.wait_reason(id, now_ms);
             let application = cluster.application(id)?;
@@ -145,6 +145,7 @@ fn named_application(why: &WaitReason) -> Option<ApplicationId> {
         WaitReason::Kept(kept) => Some(kept.application),
         WaitReason::NoFit { .. }
         | WaitReason::Keeps(_)
+        | WaitReason::Held
         | WaitReason::AtMaximum { .. }
         | WaitReason::UserAtLimit { .. }
         | WaitReason::Skipped { .. } => None,
@@ -172,6 +173,11 @@ impl Words<'_> {
             return "no node had free space by request, or none was asked yet".to_owned();
         };
         let (at, reason) = match why {
+            WaitReason::Held => {
+                return "CapacityScheduler does not let it start: the application masters of its queue or \
+                        its user are at their limit (maximum-am-resource-percent)"
+                    .to_owned();
+            }
             WaitReason::NoFit { node, excess: Some(excess), .. } => (node, excess.to_string()),
             WaitReason::NoFit { node, resource, .. } => {
                 let resource = resource.name();

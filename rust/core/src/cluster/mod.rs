@@ -21,6 +21,7 @@ pub use settings::{Ceilings, ClusterSettings};
 pub use state::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Container, Countables, Demands,
     NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request, RunningContainer,
+    Standing,
 };
 
 use crate::container_kind::ContainerKind;
@@ -207,17 +208,17 @@ impl Cluster {
         }
     }
 
-    /// What an application's next container asks for beside memory and virtual cores, and whether
-    /// rounds order its queue. To be called before the ask that it belongs to.
+    /// What an application's next container asks for beside memory and virtual cores, and what its queue
+    /// does with its asks. To be called before the ask that it belongs to.
     pub fn asks_beside(
         &mut self,
         application: ApplicationId,
         countables: &[u64],
-        is_ordered: bool,
+        standing: Standing,
     ) {
         if let Some(entry) = self.state.applications.get_mut(&application) {
             entry.countables = Countables::new(countables);
-            entry.is_ordered = is_ordered;
+            entry.standing = standing;
         }
     }
 

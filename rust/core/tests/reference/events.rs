@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use elastane_core::cluster::{Ask, Request};
+use elastane_core::cluster::{Ask, Request, Standing};
 use elastane_core::{ContainerKind, Demand, Resources};
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ pub enum Event {
     AsksBeside {
         application: usize,
         amount: u64,
-        is_ordered: bool,
+        standing: Standing,
     },
     Finished {
         container: usize,
@@ -143,6 +143,10 @@ pub fn submission() -> impl Strategy<Value = Submission> {
     )
 }
 
+fn standing() -> impl Strategy<Value = Standing> {
+    prop_oneof![8 => Just(Standing::Ordered), 1 => Just(Standing::ByItsQueue), 1 => Just(Standing::Held)]
+}
+
 pub fn event() -> impl Strategy<Value = Event> {
     let any = || 0_usize..1_000;
     prop_oneof![
@@ -155,8 +159,8 @@ pub fn event() -> impl Strategy<Value = Event> {
             Event::Told { application, node, age_ms }
         }),
         2 => (any(), 1_usize..9).prop_map(|(node, count)| Event::Skipped { node, count }),
-        1 => (any(), 0_u64..3, prop::bool::weighted(0.8)).prop_map(
-            |(application, amount, is_ordered)| Event::AsksBeside { application, amount, is_ordered },
+        1 => (any(), 0_u64..3, standing()).prop_map(
+            |(application, amount, standing)| Event::AsksBeside { application, amount, standing },
         ),
         2 => any().prop_map(|container| Event::Finished { container }),
         2 => (any(), 0_u8..8).prop_map(|(container, half_gb)| Event::Measured {

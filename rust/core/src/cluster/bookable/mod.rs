@@ -27,7 +27,7 @@ pub(crate) use taken::{Next, Taken, TakenBy};
 pub use users::UserLimit;
 
 use super::settings::ClusterSettings;
-use super::state::{NodeEntry, State};
+use super::state::{Application, NodeEntry, State};
 use super::waiting::WaitingTable;
 use crate::ids::NodeId;
 use booked::Ratios;
@@ -190,10 +190,13 @@ impl Bookable {
                 entry.plan.refresh_left(&mut entry.node, now_ms);
                 let label = &entry.label;
                 let kinds = kinds_by_label.entry(Arc::clone(label)).or_insert_with(|| {
-                    proof::waiting_kinds(waiting, |application| {
-                        let application = applications.get(&application);
-                        application.is_some_and(|it| !shares.yields(&it.queue, label))
-                    })
+                    // Room for applications that may not start would look free to the preemption monitor, which
+                    // would then preempt nothing for those that may.
+                    let is_owed = shares.is_guarantee_waited_for(label) && shares.owes_any(label);
+                    let counts = |it: &Application| {
+                        !(shares.yields(&it.queue, label) || is_owed && it.held.is_some())
+                    };
+                    proof::waiting_kinds(waiting, applications, counts)
                 });
                 let is_waited_for = shares.is_guarantee_waited_for(label);
                 let counts = settings.virtual_cores_count;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::booked::Booked;
-use crate::cluster::state::{ApplicationId, NodeEntry, Predicted, Request};
+use crate::cluster::state::{Application, Applications, NodeEntry, Predicted, Request};
 use crate::cluster::waiting::WaitingTable;
 use crate::resources::{Resource, Resources};
 
@@ -21,24 +21,34 @@ pub(crate) struct WaitingKind {
     count: u32,
 }
 
-/// The kinds of which most containers wait, among the applications that count.
+/// The kinds of which most containers wait, among the applications that count: those that are named in rounds, and
+/// those that their queue does not let start.
 pub(crate) fn waiting_kinds(
     waiting: &WaitingTable,
-    counts: impl Fn(ApplicationId) -> bool,
+    applications: &Applications,
+    counts: impl Fn(&Application) -> bool,
 ) -> Vec<WaitingKind> {
+    let waits = waiting.lines_predicted().filter_map(|(line, predicted)| {
+        let application = applications.get(&line.application)?;
+        Some((application, line.request, predicted, line.executors))
+    });
+    let held = applications.values().filter_map(|application| {
+        let ask = application.held?;
+        Some((application, ask.request, application.demands.of(ask.kind), ask.count))
+    });
     let mut places = HashMap::new();
     let mut kinds: Vec<WaitingKind> = Vec::new();
-    for (line, predicted) in waiting.lines_predicted() {
-        if !counts(line.application) {
+    for (application, request, predicted, count) in waits.chain(held) {
+        if !counts(application) {
             continue;
         }
         let series = predicted.map(|it| (it.demand.slots().as_ptr(), it.margin.to_bits()));
-        let place = *places.entry((line.request, series)).or_insert_with(|| {
+        let place = *places.entry((request, series)).or_insert_with(|| {
             let predicted = predicted.cloned();
-            kinds.push(WaitingKind { request: line.request, predicted, count: 0 });
+            kinds.push(WaitingKind { request, predicted, count: 0 });
             kinds.len() - 1
         });
-        kinds[place].count = kinds[place].count.saturating_add(line.executors);
+        kinds[place].count = kinds[place].count.saturating_add(count);
     }
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
     kinds.truncate(MOST_KINDS);

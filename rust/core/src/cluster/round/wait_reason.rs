@@ -46,6 +46,8 @@ pub enum WaitReason {
         /// The node that was checked.
         node: NodeId,
     },
+    /// Its queue does not let it start yet, because of its limit of application masters.
+    Held,
 }
 
 /// Why an application's next container was not placed at the latest check; none when it waits for
@@ -56,6 +58,9 @@ pub(crate) fn wait_reason(
     now_ms: i64,
 ) -> Option<WaitReason> {
     let Cluster { policy, state, waiting, keeper, .. } = cluster;
+    if state.applications.get(&application)?.held.is_some() {
+        return Some(WaitReason::Held);
+    }
     let note = waiting.note_of(application)?;
     if let Some(kept) = keeper.kept(waiting)
         && kept.application == application

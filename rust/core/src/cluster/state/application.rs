@@ -22,6 +22,17 @@ pub struct Ask {
     pub count: u32,
 }
 
+/// What an application's queue does with its asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Rounds order the queue's applications.
+    Ordered,
+    /// CapacityScheduler alone orders them.
+    ByItsQueue,
+    /// The queue does not let the application start yet, because of its limit of application masters.
+    Held,
+}
+
 /// One application.
 #[derive(Debug, Clone)]
 pub struct Application {
@@ -43,12 +54,15 @@ pub struct Application {
     pub allocated: Request,
     /// Its ask; none while it waits for nothing.
     pub waiting: Option<Ask>,
+    /// Its ask while its queue does not let it start. No round names it, but nodes are raised for it: the limit
+    /// of application masters is a part of the raised size.
+    pub held: Option<Ask>,
     /// Start of the wait for its next container.
     pub waiting_since_ms: i64,
     /// See [`Countables`]: what its next container asks for.
     pub countables: Countables,
-    /// Whether rounds order its queue; otherwise CapacityScheduler alone does.
-    pub is_ordered: bool,
+    /// What its queue does with its asks.
+    pub standing: Standing,
     /// See [`Waiting::remaining_share`]; as computed last.
     pub(crate) remaining_share: Option<Resources>,
 }
@@ -66,9 +80,10 @@ impl Application {
             running: 0,
             allocated: Request::default(),
             waiting: None,
+            held: None,
             waiting_since_ms: submitted_ms,
             countables: Countables::default(),
-            is_ordered: true,
+            standing: Standing::Ordered,
             remaining_share: None,
         }
     }
@@ -84,15 +99,20 @@ impl Application {
         self.running > 1
     }
 
+    /// Whether rounds order its queue.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.standing == Standing::Ordered
+    }
+
     pub(crate) fn ask(&mut self, ask: Ask, now_ms: i64) {
-        if ask.count == 0 {
-            self.waiting = None;
-            return;
-        }
-        if self.waiting.is_none() {
+        let is_held = self.standing == Standing::Held;
+        // A wait begins anew when the queue lets the application start: until then it waits for no container.
+        let waits = if is_held { self.held } else { self.waiting };
+        if waits.is_none() {
             self.waiting_since_ms = now_ms;
         }
-        self.waiting = Some(ask);
+        let ask = (ask.count > 0).then_some(ask);
+        (self.held, self.waiting) = if is_held { (ask, None) } else { (None, ask) };
     }
 
     /// The application as a policy sees it, in a cluster of this size.

@@ -72,6 +72,29 @@ fn a_node_is_raised_only_as_far_as_containers_wait() {
 }
 
 #[test]
+fn a_node_is_raised_for_an_application_that_its_queue_holds_back_and_no_round_names_it() {
+    let (mut cluster, node, app) = cluster_and_learned();
+    cluster.asks_beside(app, &[], Standing::Held);
+    cluster.pending(app, Ask { count: 3, ..ask(3, 1) }, 0);
+    assert_eq!(follow(&mut cluster, node, 0, 80_000), memory(1_125), "as if it waited");
+    for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
+        let offer = Offer { node, free: request(16, 16), free_countables: &[], naming };
+        assert_eq!(cluster.offer(offer, 80_000), Some(vec![]), "{naming:?}");
+    }
+    assert_eq!(cluster.wait_reason(app, 80_000), Some(WaitReason::Held));
+
+    cluster.asks_beside(app, &[], Standing::Ordered);
+    cluster.pending(app, ask(3, 1), 80_000);
+    assert_eq!(cluster.round(node, request(16, 16), 80_000), Some(vec![app]));
+    let waits_since_ms = cluster.application(app).unwrap().waiting_since_ms;
+    assert_eq!(waits_since_ms, 80_000, "its time with the queue does not let it starve");
+
+    cluster.asks_beside(app, &[], Standing::Held);
+    cluster.pending(app, Ask { count: 0, ..ask(3, 1) }, 81_000);
+    assert_eq!(cluster.wait_reason(app, 81_000), None, "it asks for nothing");
+}
+
+#[test]
 fn what_runs_below_its_request_leaves_room_that_can_be_booked() {
     let (mut cluster, node, app) = cluster_and_learned();
     place(&mut cluster, "1", app, node, 0);

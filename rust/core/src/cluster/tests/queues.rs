@@ -72,6 +72,26 @@ fn a_queue_above_its_guarantee_raises_no_node_while_another_waits_for_its_own() 
 }
 
 #[test]
+fn no_node_is_raised_for_what_a_queue_holds_back_while_it_waits_for_its_guarantee() {
+    let (mut cluster, node) = two_queues(1.0);
+    let large = waiting_in(&mut cluster, "root.a", Demands::default(), 5);
+    place(&mut cluster, "1", large, node, 0);
+    cluster.application_removed(large);
+    let small = waiting_in(&mut cluster, "root.b", learned(&[0.01], 0.01), 3);
+    place(&mut cluster, "2", small, node, 0);
+    cluster.application_removed(small);
+    let held = waiting_in(&mut cluster, "root.b", learned(&[0.01], 0.01), 1);
+    cluster.asks_beside(held, &[], Standing::Held);
+    cluster.pending(held, ask(1, 1), 0);
+    let raised = follow(&mut cluster, node, 0, 12_000);
+    assert!(raised > 1_000, "nobody else waits: {raised}");
+    let owed = waiting_in(&mut cluster, "root.b", learned(&[0.2], 3.5), 4);
+    assert_eq!(follow(&mut cluster, node, 13_000, 24_000), 1_000);
+    cluster.application_removed(owed);
+    assert!(follow(&mut cluster, node, 25_000, 40_000) > 1_000);
+}
+
+#[test]
 fn the_cluster_is_raised_freely_while_no_queue_is_configured() {
     let (mut cluster, node) = cluster_of_one(settings());
     waiting_in(&mut cluster, "root.a", third(), 3);

@@ -32,7 +32,7 @@ pub(crate) struct Line {
     pub(crate) executors: u32,
     /// See [`Application::makes_progress`](crate::cluster::Application::makes_progress).
     pub(crate) makes_progress: bool,
-    /// See [`Application::is_ordered`](crate::cluster::Application::is_ordered).
+    /// Whether rounds order its queue.
     pub(crate) is_ordered: bool,
     /// Whether the next container asks for [`Countables`](crate::cluster::Countables).
     pub(crate) asks_countables: bool,

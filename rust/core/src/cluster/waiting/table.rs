@@ -102,7 +102,7 @@ impl WaitingTable {
             (Some(ask), Some(row)) => {
                 self.change(row, ask, &application.demands);
                 let line = &mut self.lines[row];
-                line.is_ordered = application.is_ordered;
+                line.is_ordered = application.is_ordered();
                 line.asks_countables = !application.countables.is_empty();
                 self.countables[row].clone_from(&application.countables);
             }
@@ -125,7 +125,7 @@ impl WaitingTable {
             listed_first_since_ms: None,
             executors: ask.count,
             makes_progress: application.makes_progress(),
-            is_ordered: application.is_ordered,
+            is_ordered: application.is_ordered(),
             asks_countables: !application.countables.is_empty(),
         });
         self.countables.push(application.countables.clone());

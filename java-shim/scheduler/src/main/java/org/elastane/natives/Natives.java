@@ -81,7 +81,7 @@ public final class Natives {
    * @param count 0 if the application waits for nothing
    * @param countables the amounts of resource types beside memory and virtual cores that the next
    *     container asks for, in the ResourceManager's order of types; null for none
-   * @param ordered whether rounds order the application's queue; otherwise no round names it
+   * @param standing what the application's queue does with its asks: one of the constants below
    */
   public static native void pending(
       long core,
@@ -93,8 +93,20 @@ public final class Natives {
       int vcores,
       int count,
       long[] countables,
-      boolean ordered,
+      int standing,
       long nowMs);
+
+  /** Rounds order the queue's applications. */
+  public static final int STANDING_ORDERED = 0;
+
+  /** CapacityScheduler alone orders them: no round names the application. */
+  public static final int STANDING_BY_ITS_QUEUE = 1;
+
+  /**
+   * The queue does not let the application start yet: no round names it, but nodes are raised for
+   * it.
+   */
+  public static final int STANDING_HELD = 2;
 
   // A round of allocation
 

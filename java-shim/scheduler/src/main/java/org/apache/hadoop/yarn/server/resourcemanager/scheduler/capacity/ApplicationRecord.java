@@ -13,7 +13,7 @@ final class ApplicationRecord {
   private volatile Entry entry;
   private volatile boolean pendingKnown;
   private PendingAsks lastTold;
-  private boolean lastToldOrdered;
+  private int lastToldStanding;
   private ContainerId unusedContainerId;
 
   /**
@@ -60,17 +60,17 @@ final class ApplicationRecord {
    * must be told the newest asks last.
    *
    * @param attempt null if no queue may schedule the application
-   * @param ordered whether the core orders the attempt's queue
+   * @param standing one of the constants of {@link org.elastane.natives.Natives}
    */
-  synchronized void tellPending(CoreHandle core, FiCaSchedulerApp attempt, boolean ordered) {
+  synchronized void tellPending(CoreHandle core, FiCaSchedulerApp attempt, int standing) {
     PendingAsks asks = attempt == null ? PendingAsks.NONE : PendingAsks.of(attempt);
-    boolean told = asks.sameAs(lastTold) && ordered == lastToldOrdered;
+    boolean told = asks.sameAs(lastTold) && standing == lastToldStanding;
     if (told || (attempt == null && lastTold == null)) {
       return;
     }
-    core.pending(number, asks, ordered);
+    core.pending(number, asks, standing);
     lastTold = asks;
-    lastToldOrdered = ordered;
+    lastToldStanding = standing;
     pendingKnown = true;
   }
 

@@ -16,6 +16,7 @@ import org.apache.hadoop.yarn.api.records.ContainerLaunchContext;
 import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.elastane.natives.Natives;
 
 /** The applications that the core knows. */
 final class CoreApplications {
@@ -71,9 +72,9 @@ final class CoreApplications {
   /**
    * Tells the core the attempt's pending asks if they changed.
    *
-   * <p>In a queue with Elastane's ordering policy, only an active attempt counts: the core names a
-   * bounded number of applications for each queue, and applications that the queue does not let
-   * start yet must not take their places.
+   * <p>In a queue with Elastane's ordering policy, an attempt that the queue does not let start yet
+   * is told as held: the core names a bounded number of applications for each queue, and those must
+   * not take their places.
    */
   void pendingChanged(FiCaSchedulerApp attempt, boolean queueIsOurs) {
     ApplicationRecord record = byId.get(attempt.getApplicationId());
@@ -81,10 +82,12 @@ final class CoreApplications {
       return;
     }
     ApplicationRecord.Entry entry = record.entry();
-    if (queueIsOurs) {
-      record.tellPending(core, entry == null ? null : entry.attempt, true);
+    if (!queueIsOurs) {
+      record.tellPending(core, attempt, Natives.STANDING_BY_ITS_QUEUE);
+    } else if (entry == null) {
+      record.tellPending(core, attempt, Natives.STANDING_HELD);
     } else {
-      record.tellPending(core, attempt, false);
+      record.tellPending(core, entry.attempt, Natives.STANDING_ORDERED);
     }
   }
 
@@ -93,7 +96,7 @@ final class CoreApplications {
     ApplicationRecord record = byId.get(attempt.getApplicationId());
     if (record != null) {
       record.enter(queue, attempt);
-      record.tellPending(core, attempt, true);
+      record.tellPending(core, attempt, Natives.STANDING_ORDERED);
     }
   }
 
@@ -102,7 +105,7 @@ final class CoreApplications {
     if (record != null) {
       record.leave(queue);
       ApplicationRecord.Entry entry = record.entry();
-      record.tellPending(core, entry == null ? null : entry.attempt, true);
+      record.tellPending(core, entry == null ? null : entry.attempt, Natives.STANDING_ORDERED);
     }
   }
 

@@ -98,9 +98,9 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   }
 
   /**
-   * @param ordered whether rounds order the application's queue
+   * @param standing one of the constants of {@link Natives}
    */
-  void pending(int application, PendingAsks asks, boolean ordered) {
+  void pending(int application, PendingAsks asks, int standing) {
     tell(
         core ->
             Natives.pending(
@@ -113,7 +113,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
                 asks.getVirtualCores(),
                 asks.getCount(),
                 asks.getCountables(),
-                ordered,
+                standing,
                 nowMs()));
   }
 

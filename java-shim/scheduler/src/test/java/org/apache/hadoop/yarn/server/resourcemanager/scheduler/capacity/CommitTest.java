@@ -2,6 +2,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
@@ -9,6 +10,7 @@ import org.apache.hadoop.yarn.api.records.ContainerState;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.junit.jupiter.api.Test;
@@ -93,16 +95,25 @@ class CommitTest {
   }
 
   @Test
-  void anApplicationThatItsQueueDoesNotLetStartIsNotWaiting() throws Exception {
+  void anApplicationThatItsQueueDoesNotLetStartIsHeldUntilItMay() throws Exception {
     Configuration conf = TestCluster.enforcing(directory);
     conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.25");
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
       cluster.launch("default", node);
-      cluster.launch("default", node);
+      MockAM second = cluster.launch("default", node);
 
-      cluster.submit("default");
+      RMApp third = cluster.submit("default");
 
+      String reason = cluster.coreStatus().at("/waiting/0/reason").asText();
+      assertTrue(reason.startsWith("CapacityScheduler does not let it start: "), reason);
+      cluster.heartbeat(node);
+      assertEquals(2048, cluster.allocatedMib(node));
+
+      second.unregisterAppAttempt();
+      node.nodeHeartbeat(second.getApplicationAttemptId(), 1, ContainerState.COMPLETE);
+      cluster.heartbeatUntil(
+          "it starts", () -> third.getCurrentAppAttempt().getMasterContainer() != null, node);
       assertEquals(0, cluster.coreStatus().at("/waiting").size());
     }
   }

@@ -97,7 +97,17 @@ class SteadyClockTest {
                 + "\"queue\":\"root.default\",\"type\":\"\",\"tags\":[],\"commands\":[]}");
     long handle = core.handleForTest();
     Natives.pending(
-        handle, application, false, 1, 0, 256 << 20, 1, 10_000, new long[0], true, clock.nowMs());
+        handle,
+        application,
+        false,
+        1,
+        0,
+        256 << 20,
+        1,
+        10_000,
+        new long[0],
+        Natives.STANDING_ORDERED,
+        clock.nowMs());
     NativesForTest.foresee(handle, application, 1, 1, 1);
   }
 
