@@ -18,8 +18,8 @@ pub struct Setup {
 /// A node can hold less than this multiple of its size, so that the fit alone decides.
 const UNLIMITED_RATIO: f64 = 100.0;
 
-/// The papers' rules: no margin, whatever fits by demand may be booked, and
-/// an application waits until it fits. After a minute, production would place it by request.
+/// The papers' rules: no margin, whatever fits by demand may be booked, and an application waits until
+/// it fits. After a minute, production would place it by request.
 pub fn papers_settings() -> Settings {
     let production = Settings::default();
     Settings {

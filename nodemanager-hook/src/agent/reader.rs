@@ -85,9 +85,14 @@ impl Reader {
         else {
             return;
         };
-        let waited = processes.waited_nanoseconds(waits);
-        if let Some(nanoseconds) = self.troubles.check_of("waits for a core", id, waited) {
-            self.samples.add_waited(id, nanoseconds);
+        match processes.waited_nanoseconds(waits) {
+            Ok(nanoseconds) => self.samples.add_waited(id, nanoseconds),
+            Err(error) => {
+                // A kernel that does not answer would hold up the agent with each question.
+                self.waits = None;
+                let message = format!("they are no longer measured: {error}");
+                self.troubles.warn("waits for a core", message);
+            }
         }
     }
 

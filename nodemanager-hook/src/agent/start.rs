@@ -111,7 +111,11 @@ impl Agent {
                 forbidden: table.ancestors(std::process::id()),
                 disks: measured_disks,
                 samples: Samples::default(),
-                waits: troubles.check("waits for a core are not measured", CpuWaits::open()),
+                waits: troubles.check_of(
+                    "waits for a core",
+                    "they are not measured",
+                    CpuWaits::open(),
+                ),
                 troubles: troubles.clone(),
             },
             own_groups,

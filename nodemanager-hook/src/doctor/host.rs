@@ -184,7 +184,9 @@ impl Host {
     fn waits(&self) -> Finding {
         let measured = self.waits_lack.is_none().then_some("taskstats");
         let advice = self.waits_lack.as_ref().map(|why| {
-            format!("waits for a core are not measured, so crowded runs teach too little: {why}")
+            format!(
+                "waits for a core are not measured ({why}): run the agent as root with CAP_NET_ADMIN"
+            )
         });
         Finding::new("CPU waits", measured, Some("needs no limit"), advice.into_iter().collect())
     }

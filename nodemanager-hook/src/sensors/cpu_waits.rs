@@ -12,14 +12,16 @@ use nix::{errno::Errno, sys::socket::SockProtocol};
 
 use crate::netlink::Netlink;
 
-/// Of the kernel's `linux/genetlink.h`: who knows the number of a family, the question, and its attributes.
+/// Of the kernel's `linux/genetlink.h`: `GENL_ID_CTRL`, `CTRL_CMD_GETFAMILY`, `CTRL_ATTR_FAMILY_ID` and
+/// `CTRL_ATTR_FAMILY_NAME`.
 const CONTROLLER: u16 = 16;
 const GET_FAMILY: u8 = 3;
 const FAMILY_NUMBER: u16 = 1;
 const FAMILY_NAME: u16 = 2;
 const HEADER_BYTES: usize = 4;
 
-/// Of the kernel's `linux/taskstats.h`: the question for all threads of a process, and what is around the answer.
+/// Of the kernel's `linux/taskstats.h`: `TASKSTATS_CMD_GET`, `TASKSTATS_CMD_ATTR_TGID`, `TASKSTATS_TYPE_AGGR_TGID`
+/// and `TASKSTATS_TYPE_STATS`.
 const TASKSTATS: &[u8] = b"TASKSTATS\0";
 const GET: u8 = 1;
 const OF_PROCESS: u16 = 2;
@@ -138,7 +140,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_cut_off_is_no_panic() {
-        for length in 0..24 {
+        for length in 0..=24 {
             let _ = attribute_of(&vec![7; length], HEADER_BYTES, STATS);
             assert_eq!(number_at(&vec![7; length], CPU_COUNT_AT).is_some(), length == 24);
         }

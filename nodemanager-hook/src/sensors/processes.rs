@@ -29,7 +29,7 @@ pub struct Processes {
 struct OpenFiles {
     statm: HeldFile,
     io: HeldFile,
-    /// How long its threads had waited for a core at the last reading of that.
+    /// How long its threads had waited for a core when that was last read.
     waited_nanoseconds: Option<u64>,
     has_ended: bool,
 }
@@ -110,8 +110,9 @@ impl Processes {
         self.known.values().any(|files| files.waited_nanoseconds.is_none())
     }
 
-    /// For how long threads of the processes waited for a core since the last reading of that. A process that has
-    /// started since counts from its start; any other that was not read before counts from this reading.
+    /// How long threads of the processes waited for a core since this was last read. A process that has started
+    /// since counts from its start; any other that was not read before counts from now. What a process that has
+    /// ended waited since then is lost.
     pub fn waited_nanoseconds(&mut self, waits: &mut CpuWaits) -> io::Result<u64> {
         let newest = self.newest_start_ticks;
         let mut sum = 0_u64;
@@ -197,16 +198,31 @@ mod tests {
         assert!(processes.opened_anew);
     }
 
-    /// A process that has waited for a core for some time, because all of these share one.
-    fn waiting(waits: &mut CpuWaits) -> Child {
-        let mut command = Command::new("taskset");
-        let child = command.args(["1", "sh", "-c", "while :; do :; done"]).spawn().unwrap();
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while waits.nanoseconds_of(child.id()).unwrap().unwrap() < 200_000_000 {
-            assert!(Instant::now() < deadline, "nothing keeps {} waiting", child.id());
-            std::thread::sleep(Duration::from_millis(10));
+    /// A busy process. All of them share one core.
+    struct Busy(Child);
+
+    impl Busy {
+        fn new() -> Self {
+            let mut command = Command::new("taskset");
+            Self(command.args(["1", "sh", "-c", "while :; do :; done"]).spawn().unwrap())
         }
-        child
+
+        /// One that has waited for the core for some time.
+        fn that_waited(waits: &mut CpuWaits) -> Self {
+            let busy = Self::new();
+            let deadline = Instant::now() + Duration::from_secs(60);
+            while waits.nanoseconds_of(busy.0.id()).unwrap().unwrap() < 200_000_000 {
+                assert!(Instant::now() < deadline, "nothing keeps {} waiting", busy.0.id());
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            busy
+        }
+    }
+
+    impl Drop for Busy {
+        fn drop(&mut self) {
+            let _ = (self.0.kill(), self.0.wait());
+        }
     }
 
     #[test]
@@ -215,24 +231,19 @@ mod tests {
             return; // The kernel tells nobody else.
         }
         let (proc, mut waits) = (ProcFs::new(Path::new("/proc")), CpuWaits::open().unwrap());
-        let mut busy = Command::new("taskset");
-        let mut busy = busy.args(["1", "sh", "-c", "while :; do :; done"]).spawn().unwrap();
-        let mut known = waiting(&mut waits);
+        let _busy = Busy::new();
+        let known = Busy::that_waited(&mut waits);
         let mut processes = Processes::default();
         for _ in 0..2 {
-            processes.follow_pids(&[known.id()], &proc).unwrap();
+            processes.follow_pids(&[known.0.id()], &proc).unwrap();
             assert!(processes.has_new());
             assert_eq!(processes.waited_nanoseconds(&mut waits).unwrap(), 0);
             assert!(!processes.has_new());
             // As when a container is moved to another group.
             processes.follow_pids(&[], &proc).unwrap();
         }
-        let mut started_since = waiting(&mut waits);
-        processes.follow_pids(&[started_since.id()], &proc).unwrap();
+        let started_since = Busy::that_waited(&mut waits);
+        processes.follow_pids(&[started_since.0.id()], &proc).unwrap();
         assert!(processes.waited_nanoseconds(&mut waits).unwrap() >= 200_000_000);
-        for child in [&mut busy, &mut known, &mut started_since] {
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
     }
 }

@@ -162,7 +162,8 @@ impl Told {
             Event::AsksBeside { application, amount, standing } => {
                 let id = self.application(*application)?;
                 self.cluster.asks_beside(id, &[*amount], *standing);
-                let ask = self.cluster.application(id)?.waiting?;
+                let it = self.cluster.application(id)?;
+                let ask = it.waiting.or(it.held)?;
                 self.cluster.pending(id, ask, self.now_ms);
             }
             Event::Finished { container } => {

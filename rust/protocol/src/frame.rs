@@ -93,6 +93,7 @@ mod tests {
         write(&mut wire, &AgentRequest::Collect).unwrap();
         wire[4] = 9;
         let error = read::<AgentRequest>(&mut wire.as_slice()).unwrap_err();
-        assert_eq!(error.to_string(), "protocol version 9, this side speaks 2");
+        let expected = format!("protocol version 9, this side speaks {VERSION}");
+        assert_eq!(error.to_string(), expected);
     }
 }

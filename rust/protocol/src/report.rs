@@ -96,7 +96,7 @@ pub struct Usage {
     /// The share of the interval in which a cap throttled the container, 0 to 1. For several
     /// containers, or a node, the largest share.
     pub cpu_throttled: f32,
-    /// Threads that were ready to run and had no core, on average: what use lacks of demand.
+    /// Threads that were ready to run and had no core, on average.
     pub cpu_waited_cores: f32,
     /// Resident memory of the whole process tree, in bytes.
     pub memory_bytes: u64,

@@ -175,7 +175,8 @@ impl Words<'_> {
         let (at, reason) = match why {
             WaitReason::Held => {
                 return "CapacityScheduler does not let it start: the application masters of its queue or \
-                        its user are at their limit (maximum-am-resource-percent)"
+                        its user are at their limit (maximum-am-resource-percent), or too many \
+                        applications run (max-parallel-apps)"
                     .to_owned();
             }
             WaitReason::NoFit { node, excess: Some(excess), .. } => (node, excess.to_string()),

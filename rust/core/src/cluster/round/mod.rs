@@ -2,8 +2,9 @@
 //!
 //! The order is YARN's application priority, then starving applications, then the policy's score. An
 //! application master goes to no node while a running application of its queue waits for memory: the two would
-//! deprive each other. It waits no longer than a starving application. Applications that CapacityScheduler skipped on the node lately come last. An application whose ask exceeds the
-//! free space of CapacityScheduler is left out, unless the node may be reserved for it.
+//! deprive each other. It waits no longer than a starving application. Applications that CapacityScheduler
+//! skipped on the node lately come last. An application whose ask exceeds the free space of CapacityScheduler is
+//! left out, unless the node may be reserved for it.
 
 mod asked;
 mod commit;
@@ -62,8 +63,8 @@ pub enum Naming {
     Best,
     /// All that the same rules admit, by number: CapacityScheduler skipped every one of the best.
     Rest,
-    /// All that fit, by number: another order applies. No room is held, since that
-    /// depends on the core's order.
+    /// All that fit, by number: another order applies. No room is held, since that depends on
+    /// the core's order.
     Fitting,
 }
 

@@ -4,6 +4,7 @@ import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.elastane.natives.Natives;
 
 /** An application that the core knows. */
 final class ApplicationRecord {
@@ -56,13 +57,30 @@ final class ApplicationRecord {
   /**
    * Tells the core the attempt's pending asks if they changed.
    *
+   * <p>In a queue with Elastane's ordering policy, an attempt that the queue does not let start yet
+   * is told as held: the core names a bounded number of applications for each queue, and those must
+   * not take their places.
+   *
    * <p>Reads and tells under one lock: threads may see changes in different orders, and the core
    * must be told the newest asks last.
    *
-   * @param attempt null if no queue may schedule the application
-   * @param standing one of the constants of {@link org.elastane.natives.Natives}
+   * @param attempt null if it has left its queue
    */
-  synchronized void tellPending(CoreHandle core, FiCaSchedulerApp attempt, int standing) {
+  synchronized void tellPending(CoreHandle core, FiCaSchedulerApp attempt, boolean queueIsOurs) {
+    Entry current = entry;
+    if (!queueIsOurs) {
+      tell(core, attempt, Natives.STANDING_BY_ITS_QUEUE);
+    } else if (current != null) {
+      tell(core, current.attempt, Natives.STANDING_ORDERED);
+    } else if (attempt != null && attempt.isWaitingForAMContainer()) {
+      tell(core, attempt, Natives.STANDING_HELD);
+    } else {
+      tell(core, null, Natives.STANDING_ORDERED);
+    }
+  }
+
+  /** The caller holds the lock. */
+  private void tell(CoreHandle core, FiCaSchedulerApp attempt, int standing) {
     PendingAsks asks = attempt == null ? PendingAsks.NONE : PendingAsks.of(attempt);
     boolean told = asks.sameAs(lastTold) && standing == lastToldStanding;
     if (told || (attempt == null && lastTold == null)) {

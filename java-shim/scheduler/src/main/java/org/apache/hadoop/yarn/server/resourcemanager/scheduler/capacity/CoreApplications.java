@@ -16,7 +16,6 @@ import org.apache.hadoop.yarn.api.records.ContainerLaunchContext;
 import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
-import org.elastane.natives.Natives;
 
 /** The applications that the core knows. */
 final class CoreApplications {
@@ -69,25 +68,11 @@ final class CoreApplications {
     }
   }
 
-  /**
-   * Tells the core the attempt's pending asks if they changed.
-   *
-   * <p>In a queue with Elastane's ordering policy, an attempt that the queue does not let start yet
-   * is told as held: the core names a bounded number of applications for each queue, and those must
-   * not take their places.
-   */
+  /** Tells the core the attempt's pending asks if they changed. */
   void pendingChanged(FiCaSchedulerApp attempt, boolean queueIsOurs) {
     ApplicationRecord record = byId.get(attempt.getApplicationId());
-    if (record == null) {
-      return;
-    }
-    ApplicationRecord.Entry entry = record.entry();
-    if (!queueIsOurs) {
-      record.tellPending(core, attempt, Natives.STANDING_BY_ITS_QUEUE);
-    } else if (entry == null) {
-      record.tellPending(core, attempt, Natives.STANDING_HELD);
-    } else {
-      record.tellPending(core, entry.attempt, Natives.STANDING_ORDERED);
+    if (record != null) {
+      record.tellPending(core, attempt, queueIsOurs);
     }
   }
 
@@ -96,7 +81,7 @@ final class CoreApplications {
     ApplicationRecord record = byId.get(attempt.getApplicationId());
     if (record != null) {
       record.enter(queue, attempt);
-      record.tellPending(core, attempt, Natives.STANDING_ORDERED);
+      record.tellPending(core, attempt, true);
     }
   }
 
@@ -104,8 +89,7 @@ final class CoreApplications {
     ApplicationRecord record = byId.get(attempt.getApplicationId());
     if (record != null) {
       record.leave(queue);
-      ApplicationRecord.Entry entry = record.entry();
-      record.tellPending(core, entry == null ? null : entry.attempt, Natives.STANDING_ORDERED);
+      record.tellPending(core, null, true);
     }
   }
 

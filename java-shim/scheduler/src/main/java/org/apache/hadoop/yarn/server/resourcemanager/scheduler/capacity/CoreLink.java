@@ -268,6 +268,12 @@ final class CoreLink {
     guard.run(
         "application moved",
         () -> applications.moved(application, events.queuePathOf(application)));
+    SchedulerApplication<FiCaSchedulerApp> moved =
+        scheduler.getSchedulerApplications().get(application);
+    FiCaSchedulerApp attempt = moved == null ? null : moved.getCurrentAppAttempt();
+    if (attempt != null) {
+      pendingChanged(attempt);
+    }
   }
 
   /** Begins this thread's round; null if the core does not take part. */
