@@ -27,6 +27,7 @@ const DATAGRAM_BYTES: usize = 64 * 1024;
 pub struct Netlink {
     socket: OwnedFd,
     sequence: u32,
+    buffer: Vec<u8>,
 }
 
 /// An unparsed answer. A list holds entries that nobody asks for; those that the library cannot
@@ -47,7 +48,7 @@ impl Netlink {
         let socket =
             socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
         setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::new(TIMEOUT_S, 0))?;
-        Ok(Self { socket, sequence: 0 })
+        Ok(Self { socket, sequence: 0, buffer: vec![0; DATAGRAM_BYTES] })
     }
 
     /// Requests a change and waits until the kernel has made it.
@@ -59,24 +60,33 @@ impl Netlink {
         self.ask(message, NLM_F_DUMP)
     }
 
-    /// Asks for one thing.
+    /// Asks for one thing: the kernel sends one answer or an error, and nothing after it.
     pub fn get(&mut self, message: impl NetlinkSerializable) -> io::Result<Option<RawAnswer>> {
-        Ok(self.ask(message, NLM_F_ACK)?.pop())
+        self.send(message, 0)?;
+        let mut answers = Vec::new();
+        while !self.receive(&mut answers)? && answers.is_empty() {}
+        Ok(answers.pop())
     }
 
     fn ask(&mut self, message: impl NetlinkSerializable, flags: u16) -> io::Result<Vec<RawAnswer>> {
+        self.send(message, flags)?;
+        let mut answers = Vec::new();
+        while !self.receive(&mut answers)? {}
+        Ok(answers)
+    }
+
+    fn send(&mut self, message: impl NetlinkSerializable, flags: u16) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         let request = serialize(message, NLM_F_REQUEST | flags, self.sequence);
         let kernel = NetlinkAddr::new(0, 0);
         sendto(self.socket.as_raw_fd(), &request, &kernel, MsgFlags::empty())?;
-        let mut answers = Vec::new();
-        let mut buffer = vec![0; DATAGRAM_BYTES];
-        loop {
-            let received = recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
-            if take_answers(&buffer[..received], self.sequence, &mut answers)? {
-                return Ok(answers);
-            }
-        }
+        Ok(())
+    }
+
+    /// Appends the answers of one datagram; returns whether they are complete.
+    fn receive(&mut self, answers: &mut Vec<RawAnswer>) -> io::Result<bool> {
+        let received = recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::empty())?;
+        take_answers(&self.buffer[..received], self.sequence, answers)
     }
 }
 
