@@ -80,6 +80,9 @@ impl ScreenedRound<'_> {
             contest.enter(Contender::new(row, line, rank));
         }
         let reservations = reservation_contest.reservations(left, self.by.peaks);
+        if reservations.is_empty() {
+            return contest;
+        }
         let goes_anyway = |contender: &Contender| {
             let line = &lines[contender.row];
             contender.rank.starves()
@@ -87,10 +90,9 @@ impl ScreenedRound<'_> {
                 || self.is_admitted_by_request(self.wait_of(line), line, contender.row, screen)
         };
         contest.for_each_mut(|contender| {
-            let row = contender.row;
-            if !reservations.is_empty() && !goes_anyway(contender) {
-                contender.waits_behind =
-                    reservations.blocking_owner(contender, screen.needs(row).most, need_of);
+            if !goes_anyway(contender) {
+                let most = screen.needs(contender.row).most;
+                contender.waits_behind = reservations.blocking_owner(contender, most, need_of);
             }
         });
         contest

@@ -150,7 +150,7 @@ impl Screen {
             return;
         };
         self.lives[row] = Life::Slots(u32::try_from(life).unwrap_or(u32::MAX));
-        let allowed_excess = self.allowed_excess();
+        let allowed_excess = self.peaks.allowed_excess_of(capacity);
         let mut memory_slots = Vec::with_capacity(life);
         for window in 0..WINDOWS {
             let (from, to) = window_slots(window);
@@ -176,11 +176,6 @@ impl Screen {
         };
         needs.memory_slots = memory_slots.into();
         self.needs[row] = needs;
-    }
-
-    /// The allowed excess of CPU, network and disk.
-    pub(crate) fn allowed_excess(&self) -> Amounts {
-        self.peaks.allowed_excess_of(Amounts::rounded_down(self.capacity))
     }
 
     /// Peak need in each window, in the order of [`Resource::ALL`], with the margin and less the

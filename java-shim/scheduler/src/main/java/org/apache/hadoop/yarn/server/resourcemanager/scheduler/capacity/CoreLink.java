@@ -270,9 +270,8 @@ final class CoreLink {
         () -> applications.moved(application, events.queuePathOf(application)));
     SchedulerApplication<FiCaSchedulerApp> moved =
         scheduler.getSchedulerApplications().get(application);
-    FiCaSchedulerApp attempt = moved == null ? null : moved.getCurrentAppAttempt();
-    if (attempt != null) {
-      pendingChanged(attempt);
+    if (moved != null) {
+      pendingChanged(moved.getCurrentAppAttempt());
     }
   }
 
