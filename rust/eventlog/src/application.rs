@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use elastane_core::SLOT_MS;
-use elastane_predict::{ContainerKind, Outcome, RunRecorder, RunSeries};
+use elastane_predict::{ContainerKind, ContainerSample, Outcome, RunRecorder, RunSeries};
 
 use crate::event::{
     ApplicationEnd, ApplicationStart, Environment, ExecutorChange, JobEnd, LogStart,
@@ -170,7 +170,8 @@ impl LoggedApplication {
             sources.add(source);
             let kind = self.kind_of(executor);
             for (end_ms, length_ms, used) in samples {
-                recorder.add(id, kind, end_ms, length_ms, used);
+                let sample = ContainerSample::new(end_ms, length_ms, used);
+                recorder.add(id, kind, sample);
             }
         }
         (recorder.series(), sources)

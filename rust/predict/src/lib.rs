@@ -18,8 +18,8 @@ mod statistics;
 mod stem;
 
 pub use elastane_runs::{
-    ContainerKind, Feature, MAX_SLOTS, MOST_EXECUTOR_KINDS, Outcome, Run, RunRecorder, RunSeries,
-    SignaturePart, kinds,
+    ContainerKind, ContainerSample, Feature, MAX_SLOTS, MOST_EXECUTOR_KINDS, Outcome, Run,
+    RunRecorder, RunSeries, SignaturePart, kinds,
 };
 pub use made::prediction_outcome;
 pub use others::{Others, OthersPlan};

@@ -4,17 +4,21 @@
 //! [`SubmissionRecord`] says what the run was given, a [`PredictionMade`] what was predicted of it.
 //! Nothing here does I/O or reads a clock.
 
+mod cpu_share;
 mod open_run;
 mod prediction;
 mod recorder;
 mod run;
+mod sample;
 mod settings;
 mod submission;
 
+pub use cpu_share::CpuShare;
 pub use elastane_core::ContainerKind;
 pub use open_run::{OpenRun, RunEvent};
 pub use prediction::{Feature, LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome};
 pub use recorder::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder};
 pub use run::{Outcome, Run, RunSeries, kinds};
+pub use sample::ContainerSample;
 pub use settings::{AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSettings};
 pub use submission::{SignaturePart, SubmissionRecord};

@@ -1,14 +1,15 @@
 //! Runs that have not been saved yet, and their changes.
 
-use elastane_core::{ContainerKind, Resources};
+use elastane_core::ContainerKind;
 
 use crate::recorder::RunRecorder;
 use crate::run::{Outcome, Run};
+use crate::sample::ContainerSample;
 
 /// A change of a run that has not been saved yet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunEvent {
-    /// A container was sampled; the fields are those of [`RunRecorder::add`].
+    /// A container was sampled, see [`RunRecorder::add`].
     Sampled {
         /// YARN's application id.
         application_id: String,
@@ -16,12 +17,8 @@ pub enum RunEvent {
         container: String,
         /// The container's kind.
         kind: ContainerKind,
-        /// Since the container's start.
-        sample_end_since_start_ms: i64,
-        /// The time that the sample covers.
-        length_ms: u32,
-        /// The use over that time.
-        usage: Resources,
+        /// As it was measured.
+        sample: ContainerSample,
     },
     /// A part of the run was not seen.
     CutOff {

@@ -6,6 +6,7 @@ use elastane_core::{ContainerKind, Resources, SLOT_MS};
 use serde::{Deserialize, Serialize};
 
 use crate::run::RunSeries;
+use crate::sample::ContainerSample;
 
 mod state;
 
@@ -18,7 +19,8 @@ pub const MOST_EXECUTOR_KINDS: usize = 32;
 
 const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
 
-/// Accumulates the samples of one running application.
+/// Accumulates the samples of one running application, as they would have been on free nodes
+/// ([`crate::CpuShare`]).
 ///
 /// A slot's value is the mean over the time that samples cover in it (memory: the largest). A slot
 /// without samples takes the value before it; missing slots at the start take the first value. Memory
@@ -43,20 +45,12 @@ impl RunRecorder {
 
     /// Adds one sample of a container.
     ///
-    /// `sample_end_since_start_ms` counts from the container's start. A sample that spans several slots
-    /// is divided by overlap; its parts before the start or after 24 h are cut off. The kind of a
-    /// container is that of its first sample.
-    pub fn add(
-        &mut self,
-        container: &str,
-        kind: ContainerKind,
-        sample_end_since_start_ms: i64,
-        length_ms: u32,
-        usage: Resources,
-    ) {
-        let start = sample_end_since_start_ms.saturating_sub(i64::from(length_ms));
-        let (start, end) = (start.max(0), sample_end_since_start_ms.min(LONGEST_MS));
-        if start >= end || usage.first_invalid().is_some() {
+    /// A sample that spans several slots is divided by overlap; its parts before the start or after 24 h
+    /// are cut off. The kind of a container is that of its first sample.
+    pub fn add(&mut self, container: &str, kind: ContainerKind, sample: ContainerSample) {
+        let start = sample.end_since_start_ms.saturating_sub(i64::from(sample.length_ms)).max(0);
+        let end = sample.end_since_start_ms.min(LONGEST_MS);
+        if start >= end || sample.usage.first_invalid().is_some() {
             self.left_out += 1;
             return;
         }
@@ -72,6 +66,7 @@ impl RunRecorder {
             .entry(container.to_owned())
             .or_insert_with(|| RecordedContainer::new(kind));
         let totals = self.totals.entry(container.kind).or_default();
+        let (start, end, usage) = container.on_free_nodes(start, end, sample);
         let mut is_late = false;
         for slot in slot_of(start)..=slot_of(end - 1) {
             let slot_start = slot as i64 * i64::from(SLOT_MS);
@@ -135,11 +130,36 @@ struct RecordedContainer {
     covered_ms: f64,
     /// The value of the last closed slot.
     last: Option<Resources>,
+    /// How much sooner it would have come as far as it is on free nodes.
+    lost_ms: i64,
 }
 
 impl RecordedContainer {
     fn new(kind: ContainerKind) -> Self {
-        Self { kind, slot: 0, closed: 0, sum: Resources::ZERO, covered_ms: 0.0, last: None }
+        Self {
+            kind,
+            slot: 0,
+            closed: 0,
+            sum: Resources::ZERO,
+            covered_ms: 0.0,
+            last: None,
+            lost_ms: 0,
+        }
+    }
+
+    /// When a sample would have begun and ended on free nodes, and its use there: the same work and memory.
+    fn on_free_nodes(
+        &mut self,
+        start: i64,
+        end: i64,
+        sample: ContainerSample,
+    ) -> (i64, i64, Resources) {
+        let (length_ms, begins) = (sample.on_free_nodes_ms(end - start), start - self.lost_ms);
+        self.lost_ms += end - start - length_ms;
+        let faster = (end - start) as f64 / length_ms as f64;
+        let memory_bytes = sample.usage.memory_bytes;
+        let usage = Resources { memory_bytes, ..sample.usage * faster };
+        (begins, begins + length_ms, usage)
     }
 
     /// Adds to a slot and closes earlier ones; false when the slot is closed already.

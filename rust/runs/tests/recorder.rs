@@ -2,17 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::{Resources, SLOT_MS};
-use elastane_runs::{ContainerKind, MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder};
+use elastane_runs::{
+    ContainerKind, ContainerSample, CpuShare, MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder,
+};
 use proptest::prelude::*;
 
 const SLOT: i64 = SLOT_MS as i64;
-
-#[derive(Debug, Clone)]
-struct Sample {
-    end_ms: i64,
-    length_ms: u32,
-    usage: Resources,
-}
 
 fn usage(cpu_cores: f64, memory_bytes: f64) -> Resources {
     Resources {
@@ -23,28 +18,28 @@ fn usage(cpu_cores: f64, memory_bytes: f64) -> Resources {
     }
 }
 
-fn record(containers: &[Vec<Sample>]) -> RunRecorder {
+fn record(containers: &[Vec<ContainerSample>]) -> RunRecorder {
     let mut recorder = RunRecorder::new();
     for (number, samples) in containers.iter().enumerate() {
         for sample in samples {
             let name = format!("container-{number}");
-            let kind = ContainerKind::DEFAULT_EXECUTOR;
-            recorder.add(&name, kind, sample.end_ms, sample.length_ms, sample.usage);
+            recorder.add(&name, ContainerKind::DEFAULT_EXECUTOR, *sample);
         }
     }
     recorder
 }
 
 /// One container's slots, each computed from all samples that touch it.
-fn reference_of_one(samples: &[Sample]) -> Vec<Resources> {
-    let end = samples.iter().map(|sample| sample.end_ms).max().unwrap_or(0);
+fn reference_of_one(samples: &[ContainerSample]) -> Vec<Resources> {
+    let end = samples.iter().map(|sample| sample.end_since_start_ms).max().unwrap_or(0);
     let slots = end.div_euclid(SLOT) + i64::from(end % SLOT > 0);
     let measured: Vec<Option<Resources>> = (0..slots)
         .map(|slot| {
             let (mut sum, mut memory, mut covered) = (Resources::ZERO, 0.0_f64, 0.0);
             for sample in samples {
-                let start = sample.end_ms - i64::from(sample.length_ms);
-                let overlap = sample.end_ms.min((slot + 1) * SLOT) - start.max(slot * SLOT);
+                let end = sample.end_since_start_ms;
+                let start = end - i64::from(sample.length_ms);
+                let overlap = end.min((slot + 1) * SLOT) - start.max(slot * SLOT);
                 if overlap > 0 {
                     sum += sample.usage * overlap as f64;
                     memory = memory.max(sample.usage.memory_bytes);
@@ -63,7 +58,7 @@ fn reference_of_one(samples: &[Sample]) -> Vec<Resources> {
     measured.iter().map(fill).collect()
 }
 
-fn reference(containers: &[Vec<Sample>]) -> Vec<Resources> {
+fn reference(containers: &[Vec<ContainerSample>]) -> Vec<Resources> {
     let series: Vec<Vec<Resources>> =
         containers.iter().map(|samples| reference_of_one(samples)).collect();
     let longest = series.iter().map(Vec::len).max().unwrap_or(0);
@@ -87,13 +82,13 @@ fn assert_close(left: &[Resources], right: &[Resources]) {
 }
 
 /// Samples in the order of time, with gaps, from 0 on.
-fn container() -> impl Strategy<Value = Vec<Sample>> {
+fn container() -> impl Strategy<Value = Vec<ContainerSample>> {
     let sample = (0..9_000_i64, 1..7_000_u32, 0.0..8.0, 0.0..1e9);
     proptest::collection::vec(sample, 1..12).prop_map(|parts| {
         let mut at = 0;
         let next = |(gap, length_ms, cores, memory): (i64, u32, f64, f64)| {
             at += gap + i64::from(length_ms);
-            Sample { end_ms: at, length_ms, usage: usage(cores, memory) }
+            ContainerSample::new(at, length_ms, usage(cores, memory))
         };
         parts.into_iter().map(next).collect()
     })
@@ -123,7 +118,8 @@ proptest! {
     ) {
         let mut recorder = RunRecorder::new();
         for (end_ms, length_ms, cores) in samples {
-            recorder.add("c", ContainerKind::DEFAULT_EXECUTOR, end_ms, length_ms, usage(cores, 1.0));
+            let sample = ContainerSample::new(end_ms, length_ms, usage(cores, 1.0));
+            recorder.add("c", ContainerKind::DEFAULT_EXECUTOR, sample);
         }
         for series in recorder.series() {
             prop_assert!(series.slots.len() <= MAX_SLOTS);
@@ -132,8 +128,8 @@ proptest! {
     }
 }
 
-fn sample(end_ms: i64, length_ms: u32, cores: f64, memory: f64) -> Sample {
-    Sample { end_ms, length_ms, usage: usage(cores, memory) }
+fn sample(end_ms: i64, length_ms: u32, cores: f64, memory: f64) -> ContainerSample {
+    ContainerSample::new(end_ms, length_ms, usage(cores, memory))
 }
 
 #[test]
@@ -166,9 +162,9 @@ fn a_container_counts_only_while_it_lives() {
 #[test]
 fn kinds_are_kept_apart() {
     let mut recorder = RunRecorder::new();
-    recorder.add("e", ContainerKind::DEFAULT_EXECUTOR, 3_000, 3_000, usage(2.0, 2.0));
+    recorder.add("e", ContainerKind::DEFAULT_EXECUTOR, sample(3_000, 3_000, 2.0, 2.0));
     let master = ContainerKind::ApplicationMaster;
-    recorder.add("m", master, 3_000, 3_000, usage(1.0, 1.0));
+    recorder.add("m", master, sample(3_000, 3_000, 1.0, 1.0));
     let kinds: Vec<ContainerKind> = recorder.series().iter().map(|s| s.kind).collect();
     assert_eq!(kinds, [master, ContainerKind::DEFAULT_EXECUTOR]);
 }
@@ -185,7 +181,7 @@ proptest! {
             for (number, samples) in containers.iter().enumerate() {
                 for sample in samples {
                     let name = format!("container-{priority}-{number}");
-                    both.add(&name, kind, sample.end_ms, sample.length_ms, sample.usage);
+                    both.add(&name, kind, *sample);
                 }
             }
         }
@@ -203,10 +199,10 @@ fn an_application_that_asks_at_ever_new_priorities_is_recorded_up_to_a_bound() {
     for priority in 0..MOST_EXECUTOR_KINDS as i32 + 5 {
         let kind = ContainerKind::Executor { priority };
         let name = format!("container-{priority}");
-        recorder.add(&name, kind, 3_000, 3_000, usage(1.0, 1.0));
+        recorder.add(&name, kind, sample(3_000, 3_000, 1.0, 1.0));
     }
     let master = ContainerKind::ApplicationMaster;
-    recorder.add("master", master, 3_000, 3_000, usage(1.0, 1.0));
+    recorder.add("master", master, sample(3_000, 3_000, 1.0, 1.0));
     assert_eq!(recorder.series().len(), MOST_EXECUTOR_KINDS + 1);
     assert_eq!(recorder.left_out(), 5);
     let written = postcard::to_stdvec(&recorder).unwrap();
@@ -217,7 +213,7 @@ fn an_application_that_asks_at_ever_new_priorities_is_recorded_up_to_a_bound() {
 fn asking_for_the_series_does_not_end_the_recording() {
     let mut recorder = record(&[vec![sample(1_000, 1_000, 2.0, 2.0)]]);
     assert_eq!(recorder.series()[0].slots, [usage(2.0, 2.0)]);
-    recorder.add("container-0", ContainerKind::DEFAULT_EXECUTOR, 2_000, 1_000, usage(4.0, 2.0));
+    recorder.add("container-0", ContainerKind::DEFAULT_EXECUTOR, sample(2_000, 1_000, 4.0, 2.0));
     assert_eq!(recorder.series()[0].slots, [usage(3.0, 2.0)]);
 }
 
@@ -236,9 +232,77 @@ fn what_cannot_be_used_is_left_out_and_counted() {
         let mut recorder = record(&[vec![sample(12_000, 3_000, 1.0, 1.0)]]);
         let before = recorder.series();
         let kind = ContainerKind::DEFAULT_EXECUTOR;
-        recorder.add("container-0", kind, end_ms, length_ms, usage(cores, 1.0));
+        recorder.add("container-0", kind, sample(end_ms, length_ms, cores, 1.0));
         assert_eq!(recorder.left_out(), 1, "sample to {end_ms} of {length_ms} ms");
         assert_eq!(recorder.series(), before);
+    }
+}
+
+/// Samples of 3 s that follow each other, of a container on a node of four cores.
+fn crowded(parts: &[(f64, f64)]) -> Vec<ContainerSample> {
+    let waited = |(number, (cores, waited)): (usize, &(f64, f64))| {
+        let share = CpuShare::new(*cores, *waited, 4.0, 1e12);
+        let capacity = Resources::from_array([4.0, 0.0, 0.0, 0.0]);
+        let sample = sample((number as i64 + 1) * 3_000, 3_000, *cores, 7.0);
+        sample.beside_others(&share, None, capacity)
+    };
+    parts.iter().enumerate().map(waited).collect()
+}
+
+fn cores_of(samples: Vec<ContainerSample>) -> Vec<f64> {
+    record(&[samples]).series()[0].slots.iter().map(|slot| slot.cpu_cores).collect()
+}
+
+#[test]
+fn what_waited_for_a_core_is_recorded_as_on_a_free_node() {
+    // One thread got half of a core: the same work in half of the time.
+    assert_eq!(cores_of(crowded(&[(0.5, 0.5), (0.5, 0.5)])), [1.0]);
+    // It slept for half of the time, and waited for half of the rest.
+    assert_eq!(cores_of(crowded(&[(0.25, 0.25); 4])), [1.0 / 3.0; 3]);
+    // Four threads on two cores; on a free node each has its own.
+    assert_eq!(cores_of(crowded(&[(2.0, 2.0), (2.0, 2.0), (1.0, 0.0)])), [4.0, 1.0]);
+}
+
+#[test]
+fn what_waited_is_not_taken_for_more_than_its_node_can_do() {
+    let waited = CpuShare::new(0.5, 0.5, 4.0, 1e12);
+    let disk = Resources { disk_bytes_per_s: 75.0, ..usage(0.5, 7.0) };
+    let sample = ContainerSample::new(3_000, 3_000, disk);
+    let capacity = Resources { disk_bytes_per_s: 100.0, ..Resources::ZERO };
+    let sample = sample.beside_others(&waited, None, capacity);
+    let series = record(&[vec![sample]]).series();
+    assert_eq!(series[0].slots[0].disk_bytes_per_s, 100.0);
+}
+
+#[test]
+fn an_executor_whose_master_waited_is_recorded_as_if_both_had_been_on_free_nodes() {
+    let idle = CpuShare::new(0.0, 0.0, 4.0, 1e12);
+    let master = CpuShare::new(0.25, 0.75, 4.0, 1e12);
+    let samples = (1..=4).map(|number| {
+        let sample = sample(number * 3_000, 3_000, 0.0, 7.0);
+        sample.beside_others(&idle, Some(&master), Resources::ZERO)
+    });
+    assert_eq!(cores_of(samples.collect()), [0.0]);
+}
+
+proptest! {
+    #[test]
+    fn waits_change_neither_the_work_nor_the_memory_and_make_no_run_longer(
+        parts in proptest::collection::vec((0.0..4.0_f64, 0.0..8.0_f64), 1..40),
+    ) {
+        let with_waits = record(&[crowded(&parts)]).series();
+        let without = parts.iter().map(|(cores, _)| (*cores, 0.0)).collect::<Vec<_>>();
+        let without = record(&[crowded(&without)]).series();
+        let (slots, before) = (&with_waits[0].slots, &without[0].slots);
+        prop_assert!(slots.len() <= before.len());
+        prop_assert!(slots.iter().all(|slot| slot.memory_bytes == 7.0));
+        prop_assert!(slots.iter().all(|slot| slot.cpu_cores < 4.01));
+        // The last slot may be covered in part: its mean then stands for the whole slot.
+        let (last, whole) = slots.split_last().unwrap();
+        let work = |slots: &[Resources]| slots.iter().map(|slot| slot.cpu_cores).sum::<f64>();
+        let total = work(before);
+        prop_assert!(work(whole) <= total * 1.001 + 1e-9);
+        prop_assert!(work(whole) + last.cpu_cores >= total * 0.999 - 1e-9);
     }
 }
 
@@ -252,16 +316,18 @@ fn a_container_stops_growing_after_a_day() {
 
 #[test]
 fn a_recorder_that_was_written_and_read_goes_on_where_it_was() {
-    let sample = |recorder: &mut RunRecorder, container: &str, end_ms| {
-        let usage = usage(end_ms as f64 / 1e4, 5e6);
-        recorder.add(container, ContainerKind::DEFAULT_EXECUTOR, end_ms, 2_500, usage);
+    let add = |recorder: &mut RunRecorder, container: &str, end_ms| {
+        let share = CpuShare::new(0.5, 0.4, 4.0, 8.0);
+        let sample = sample(end_ms, 2_500, end_ms as f64 / 1e4, 5e6);
+        let sample = sample.beside_others(&share, None, Resources::ZERO);
+        recorder.add(container, ContainerKind::DEFAULT_EXECUTOR, sample);
     };
     let mut whole = RunRecorder::new();
     let mut parts = RunRecorder::new();
     for end_ms in (2_500..60_000).step_by(2_500) {
         for container in ["a", "b"] {
-            sample(&mut whole, container, end_ms);
-            sample(&mut parts, container, end_ms);
+            add(&mut whole, container, end_ms);
+            add(&mut parts, container, end_ms);
             let written = postcard::to_stdvec(&parts).unwrap();
             parts = postcard::from_bytes(&written).unwrap();
         }
@@ -273,13 +339,14 @@ fn a_recorder_that_was_written_and_read_goes_on_where_it_was() {
 #[test]
 fn a_written_recorder_with_slots_that_cannot_be_is_refused() {
     let mut recorder = RunRecorder::new();
-    recorder.add("a", ContainerKind::DEFAULT_EXECUTOR, 9_000, 9_000, usage(1.0, 1.0));
+    recorder.add("a", ContainerKind::DEFAULT_EXECUTOR, sample(9_000, 9_000, 1.0, 1.0));
     let written = serde_json::to_string(&recorder).unwrap();
     assert!(written.contains("\"slot\":2,\"closed\":2"), "{written}");
     for (from, to) in [
         ("\"slot\":2", "\"slot\":28800"),
         ("\"closed\":2", "\"closed\":4"),
         ("\"kind\":1", "\"kind\":4294967297"),
+        ("\"lost_ms\":0", "\"lost_ms\":-1"),
         ("\"totals\":{\"1\":", "\"totals\":{\"2\":"),
     ] {
         let changed = written.replace(from, to);

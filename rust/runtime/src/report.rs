@@ -71,7 +71,8 @@ pub(crate) fn ingest(
                 repeated += 1;
                 continue;
             }
-            runs.add(id, &container, sample, now_ms - i64::from(sample.age_ms));
+            let end_ms = now_ms - i64::from(sample.age_ms);
+            runs.add(id, &container, sample, end_ms, report);
             new_samples += 1;
         }
         if let Some(last) = samples.samples.last() {

@@ -4,16 +4,21 @@ use std::collections::HashMap;
 
 use elastane_core::SLOT_MS;
 use elastane_core::cluster::{ApplicationId, Container};
-use elastane_protocol::Sample;
-use elastane_runs::{MOST_EXECUTOR_KINDS, OpenRun, Outcome, Run, RunEvent};
+use elastane_protocol::{Report, Sample};
+use elastane_runs::{
+    ContainerSample, CpuShare, MOST_EXECUTOR_KINDS, OpenRun, Outcome, Run, RunEvent,
+};
 
-use crate::amounts::used;
+use crate::amounts::{capacity, used};
 
 /// The interval of checkpoints.
 const CHECKPOINT_MS: i64 = 3_000;
 
 /// Agents keep samples for two minutes; a longer break loses samples.
 const LONGEST_BREAK_MS: i64 = 120_000;
+
+/// Agents report every 3 s, each in its own time.
+const MEANWHILE_MS: u64 = 10_000;
 
 /// A restored run whose application has not come back by then is dropped.
 const GONE_AFTER_MS: i64 = 600_000;
@@ -41,6 +46,8 @@ struct Recording {
     is_resumed: bool,
     /// The application ended, and its samples count until this time.
     until_ms: Option<i64>,
+    /// What its application master had of its node, and when.
+    master: Option<(i64, CpuShare)>,
 }
 
 impl Runs {
@@ -79,7 +86,7 @@ impl Runs {
         }
         // An application without a container yet has missed no sample.
         let has_gap = !run.recorder.is_empty() && now_ms - run.sampled_ms > LONGEST_BREAK_MS;
-        let recording = Recording { run, is_resumed, until_ms: None };
+        let recording = Recording { run, is_resumed, until_ms: None, master: None };
         self.recordings.insert(application, recording);
         if has_gap {
             self.cut(application);
@@ -185,23 +192,36 @@ impl Runs {
         self.departed.get(container).map(|(_, container)| container)
     }
 
-    /// Adds a sample that was closed at `end_ms`.
-    pub(crate) fn add(&mut self, id: &str, container: &Container, sample: &Sample, end_ms: i64) {
-        let Some(Recording { run, .. }) = self.recordings.get_mut(&container.application) else {
+    /// Adds a sample of the node's `report`, closed at `end_ms`.
+    pub(crate) fn add(
+        &mut self,
+        id: &str,
+        container: &Container,
+        sample: &Sample,
+        end_ms: i64,
+        report: &Report,
+    ) {
+        let Some(recording) = self.recordings.get_mut(&container.application) else {
             return;
         };
+        let share = cpu_share(sample, report);
+        let master =
+            recording.master_at(end_ms).filter(|_| !container.kind.is_application_master());
         let since_start_ms = end_ms - container.start_ms;
-        let used = used(&sample.usage);
+        let sample = ContainerSample::new(since_start_ms, sample.length_ms, used(&sample.usage))
+            .beside_others(&share, master, capacity(report));
+        if container.kind.is_application_master() {
+            recording.master = Some((end_ms, share));
+        }
+        let run = &mut recording.run;
         self.latest_ms = self.latest_ms.max(end_ms);
         self.news.push(RunEvent::Sampled {
             application_id: run.application_id.clone(),
             container: id.to_owned(),
             kind: container.kind,
-            sample_end_since_start_ms: since_start_ms,
-            length_ms: sample.length_ms,
-            usage: used,
+            sample,
         });
-        run.recorder.add(id, container.kind, since_start_ms, sample.length_ms, used);
+        run.recorder.add(id, container.kind, sample);
     }
 
     /// The runs whose last samples have arrived by now.
@@ -227,6 +247,25 @@ impl Runs {
     pub(crate) fn resumed(&self) -> u64 {
         self.resumed
     }
+}
+
+impl Recording {
+    /// What the application master had of its node at about that time.
+    fn master_at(&self, time_ms: i64) -> Option<&CpuShare> {
+        let (at_ms, share) = self.master.as_ref()?;
+        (at_ms.abs_diff(time_ms) <= MEANWHILE_MS).then_some(share)
+    }
+}
+
+/// The node's containers as they are in the report's newest samples: a sample that comes late is judged by them.
+fn cpu_share(sample: &Sample, report: &Report) -> CpuShare {
+    let (of_node, usage) = (&report.containers_usage, &sample.usage);
+    CpuShare::new(
+        f64::from(usage.cpu_cores),
+        f64::from(usage.cpu_waited_cores),
+        f64::from(report.capacity.cpu_cores),
+        f64::from(of_node.cpu_cores + of_node.cpu_waited_cores),
+    )
 }
 
 fn into_run(run: OpenRun) -> Run {

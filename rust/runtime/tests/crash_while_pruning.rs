@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use elastane_core::Resources;
-use elastane_predict::{ContainerKind, Outcome, Run, RunRecorder, RunSeries};
+use elastane_predict::{ContainerKind, ContainerSample, Outcome, Run, RunRecorder, RunSeries};
 use elastane_store::{Depository, OpenRun, Pruning, Retention, RunEvent};
 
 const FOLDER: &str = "ELASTANE_TEST_FOLDER";
@@ -55,22 +55,21 @@ fn open_run_id(number: usize) -> String {
 }
 
 /// What each open run has of this slot.
-fn samples(slot: u64) -> impl Iterator<Item = (String, i64, Resources)> {
+fn samples(slot: u64) -> impl Iterator<Item = (String, ContainerSample)> {
     (0..CONTAINERS).map(move |container| {
         let usage = Resources::from_array([slot as f64, 1e9 / 3.0, container as f64, 7.0]);
-        (format!("container_{container}"), (slot as i64 + 1) * 3_000, usage)
+        let sample = ContainerSample::new((slot as i64 + 1) * 3_000, 3_000, usage);
+        (format!("container_{container}"), sample)
     })
 }
 
 fn batch(slot: u64) -> Vec<RunEvent> {
     let of_run = |number| {
-        samples(slot).map(move |(container, sample_end_since_start_ms, usage)| RunEvent::Sampled {
+        samples(slot).map(move |(container, sample)| RunEvent::Sampled {
             application_id: open_run_id(number),
             container,
             kind: ContainerKind::DEFAULT_EXECUTOR,
-            sample_end_since_start_ms,
-            length_ms: 3_000,
-            usage,
+            sample,
         })
     };
     (0..OPEN_RUNS).flat_map(of_run).collect()
@@ -205,9 +204,8 @@ struct Expected {
 impl Expected {
     fn until(&mut self, slots: u64) -> &RunRecorder {
         while self.slots < slots {
-            for (container, end_ms, usage) in samples(self.slots) {
-                let kind = ContainerKind::DEFAULT_EXECUTOR;
-                self.recorder.add(&container, kind, end_ms, 3_000, usage);
+            for (container, sample) in samples(self.slots) {
+                self.recorder.add(&container, ContainerKind::DEFAULT_EXECUTOR, sample);
             }
             self.slots += 1;
         }

@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use elastane_core::Resources;
-use elastane_runs::{ContainerKind, OpenRun, Outcome, RunEvent};
+use elastane_runs::{ContainerKind, ContainerSample, OpenRun, Outcome, RunEvent};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
@@ -25,14 +24,12 @@ const SHORTEN_FOR: Duration = Duration::from_millis(250);
 /// A batch or a recorder is smaller; a recorder of 24 h and 10,000 containers is 4 MB.
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 
-/// A sample, see [`elastane_runs::RunRecorder::add`]. A batch has those of one run in the order of their arrival.
+/// A batch has the samples of one run in the order of their arrival.
 #[derive(Serialize, Deserialize)]
 struct BatchSample {
     container: String,
     kind: ContainerKind,
-    end_since_start_ms: i64,
-    length_ms: u32,
-    usage: Resources,
+    sample: ContainerSample,
 }
 
 impl Depository {
@@ -99,8 +96,8 @@ impl Depository {
         let statement = "SELECT samples FROM open_samples WHERE application_id = ?1 ORDER BY id";
         self.rows(&action, statement, [id], |row| {
             let batch: Vec<BatchSample> = unpack(&row.get::<_, Vec<u8>>(0)?)?;
-            for BatchSample { container, kind, end_since_start_ms, length_ms, usage } in batch {
-                run.recorder.add(&container, kind, end_since_start_ms, length_ms, usage);
+            for BatchSample { container, kind, sample } in batch {
+                run.recorder.add(&container, kind, sample);
             }
             Ok(())
         })?;
@@ -144,20 +141,11 @@ fn batches(events: &[RunEvent]) -> BTreeMap<&str, Vec<BatchSample>> {
         match event {
             // The state contains the samples before it.
             RunEvent::Whole(run) => drop(batches.remove(run.application_id.as_str())),
-            RunEvent::Sampled {
-                application_id,
-                container,
-                kind,
-                sample_end_since_start_ms,
-                length_ms,
-                usage,
-            } => batches.entry(application_id).or_default().push(BatchSample {
-                container: container.clone(),
-                kind: *kind,
-                end_since_start_ms: *sample_end_since_start_ms,
-                length_ms: *length_ms,
-                usage: *usage,
-            }),
+            RunEvent::Sampled { application_id, container, kind, sample } => {
+                let container = container.clone();
+                let sample = BatchSample { container, kind: *kind, sample: *sample };
+                batches.entry(application_id).or_default().push(sample);
+            }
             _ => {}
         }
     }

@@ -9,8 +9,8 @@ use crate::error::{StoreError, StoreErrorKind};
 /// "ELST": SQLite's `application_id`, which tells a depository from another program's file.
 const APPLICATION_ID: i32 = 0x454c_5354;
 
-/// The version of the tables. Versions 1 to 3 were never released.
-pub(crate) const VERSION: i32 = 4;
+/// The version of the tables. Versions 1 to 4 were never released.
+pub(crate) const VERSION: i32 = 5;
 
 /// Submissions, predictions and models have no foreign key on runs: they are saved before their run,
 /// and saving a run again replaces it.

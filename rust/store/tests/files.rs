@@ -226,7 +226,7 @@ fn the_schema_of_another_version_is_refused_and_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("depository.db");
     depository_with_runs(&path, 1);
-    for version in [3, 99] {
+    for version in [4, 99] {
         let other = Connection::open(&path).unwrap();
         other.pragma_update(None, "user_version", version).unwrap();
         drop(other);
@@ -236,7 +236,7 @@ fn the_schema_of_another_version_is_refused_and_stays_as_it_is() {
             Depository::open_existing(&path, Access::Read).unwrap_err(),
         ] {
             let text = error.to_string();
-            let expected = format!("schema version {version}, this program reads 4");
+            let expected = format!("schema version {version}, this program reads 5");
             assert!(text.contains(&expected), "{text}");
             assert_eq!(text.lines().count(), 1);
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use common::run;
 use elastane_core::Resources;
-use elastane_runs::{ContainerKind, Outcome, RunRecorder};
+use elastane_runs::{ContainerKind, ContainerSample, CpuShare, Outcome, RunRecorder};
 use elastane_store::{Depository, OpenRun, RunEvent};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -36,25 +36,20 @@ fn sampled(id: &str, container: &str, slot: i64) -> RunEvent {
         application_id: id.into(),
         container: container.into(),
         kind: ContainerKind::DEFAULT_EXECUTOR,
-        sample_end_since_start_ms: slot * 3_000 + 2_000,
-        length_ms: 3_000,
-        usage: Resources::from_array([slot as f64, 1e9 / 3.0, 0.1, 7.0]),
+        sample: ContainerSample::new(
+            slot * 3_000 + 2_000,
+            3_000,
+            Resources::from_array([slot as f64, 1e9 / 3.0, 0.1, 7.0]),
+        )
+        .beside_others(&CpuShare::new(0.5, 0.5, 8.0, 80.0), None, Resources::ZERO),
     }
 }
 
 fn recorded(samples: &[RunEvent]) -> RunRecorder {
     let mut recorder = RunRecorder::new();
     for sample in samples {
-        if let RunEvent::Sampled {
-            container,
-            kind,
-            sample_end_since_start_ms,
-            length_ms,
-            usage,
-            ..
-        } = sample
-        {
-            recorder.add(container, *kind, *sample_end_since_start_ms, *length_ms, *usage);
+        if let RunEvent::Sampled { container, kind, sample, .. } = sample {
+            recorder.add(container, *kind, *sample);
         }
     }
     recorder

@@ -23,6 +23,9 @@ impl TryFrom<Unchecked> for RunRecorder {
             let (slot, closed) = (container.slot, container.closed);
             let totals = read.totals.get(&container.kind);
             let known = totals.map_or(0, |totals| totals.slots.len());
+            if container.lost_ms < 0 {
+                return Err(format!("container {id} lost {} ms, at least 0", container.lost_ms));
+            }
             if slot >= MAX_SLOTS || closed > slot + 1 || closed > known {
                 return Err(format!(
                     "container {id} is in slot {slot} after {closed} of {known}, at most \

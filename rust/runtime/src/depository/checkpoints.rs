@@ -115,16 +115,14 @@ mod tests {
     use crate::settings::RuntimeSettings;
 
     use elastane_core::Resources;
-    use elastane_runs::{ContainerKind, OpenRun, Outcome};
+    use elastane_runs::{ContainerKind, ContainerSample, OpenRun, Outcome};
 
     fn sampled(slot: i64) -> RunEvent {
         RunEvent::Sampled {
             application_id: "a".into(),
             container: "x".into(),
             kind: ContainerKind::DEFAULT_EXECUTOR,
-            sample_end_since_start_ms: slot * 3_000,
-            length_ms: 3_000,
-            usage: Resources::ZERO,
+            sample: ContainerSample::new(slot * 3_000, 3_000, Resources::ZERO),
         }
     }
 
