@@ -26,6 +26,9 @@ const LEAST_APPLICATIONS: usize = 9;
 /// Those whose runs ended before are forgotten: clusters change.
 const MOST_APPLICATIONS: usize = 200;
 
+/// Executors start alike whatever they do later: they load classes and compile. 6 s.
+const START_SLOTS: usize = 2;
+
 /// Requests differ by queue and size, and users may invent any.
 const MOST_MADE: usize = 1_000;
 
@@ -40,7 +43,7 @@ pub struct Others {
 /// A plan for the executors of a new application.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OthersPlan {
-    /// The same in every slot of the mean length.
+    /// For the mean length; the same in every slot, but for the CPU of the start.
     pub demand: Demand,
     /// The number of applications that it comes from.
     pub applications: usize,
@@ -56,8 +59,9 @@ struct Other {
     kind: ContainerKind,
     /// The largest part of the requested memory that an executor held.
     memory_share: f64,
-    /// Cores for each virtual core that was requested.
-    cores_share: f64,
+    /// Cores for each virtual core that was requested, at the start and, where it lived on, later.
+    start_cores_share: f64,
+    later_cores_share: Option<f64>,
     network_bytes_per_s: f64,
     disk_bytes_per_s: f64,
     length_slots: f64,
@@ -159,13 +163,16 @@ impl Other {
         let (cores, memory_bytes) = request(settings)?;
         let used = Demand::series(SLOT_MS, &series.slots).ok()?;
         let (mean, peak) = (used.mean(), used.peak());
+        let (start, later) = series.slots.split_at(START_SLOTS.min(series.slots.len()));
+        let (start, later) = (mean_cores(start)?, mean_cores(later));
         Some(Self {
             key: run.application_key.clone(),
             ended_ms: run.ended_ms,
             queue: queue.map(str::to_owned),
             kind: series.kind,
             memory_share: peak.memory_bytes / memory_bytes,
-            cores_share: mean.cpu_cores / cores,
+            start_cores_share: start / cores,
+            later_cores_share: later.map(|later| later / cores),
             network_bytes_per_s: mean.network_bytes_per_s,
             disk_bytes_per_s: mean.disk_bytes_per_s,
             length_slots: series.slots.len() as f64,
@@ -192,14 +199,28 @@ fn demand(others: &[&Other], cores: f64, memory_bytes: f64) -> Option<Demand> {
     let share = shares.get(rank - 1)?.min(1.0);
     let mean =
         |amount: fn(&Other) -> f64| others.iter().map(|it| amount(it)).sum::<f64>() / count as f64;
-    let each = Resources {
-        cpu_cores: cores * mean(|it| it.cores_share),
+    let start = Resources {
+        cpu_cores: cores * mean(|it| it.start_cores_share),
         memory_bytes: memory_bytes * share,
         network_bytes_per_s: mean(|it| it.network_bytes_per_s),
         disk_bytes_per_s: mean(|it| it.disk_bytes_per_s),
     };
-    let length_slots = mean(|it| it.length_slots).round().max(1.0);
-    Demand::series(SLOT_MS, &vec![each; length_slots as usize]).ok()
+    let (lived_on, shares) = others
+        .iter()
+        .filter_map(|it| it.later_cores_share)
+        .fold((0.0, 0.0), |(count, sum), share| (count + 1.0, sum + share));
+    let length_slots = mean(|it| it.length_slots).round().max(1.0) as usize;
+    let mut slots = vec![start; length_slots];
+    if lived_on > 0.0 {
+        let later = Resources { cpu_cores: cores * shares / lived_on, ..start };
+        slots.iter_mut().skip(START_SLOTS).for_each(|slot| *slot = later);
+    }
+    Demand::series(SLOT_MS, &slots).ok()
+}
+
+fn mean_cores(slots: &[Resources]) -> Option<f64> {
+    let sum: f64 = slots.iter().map(|slot| slot.cpu_cores).sum();
+    (!slots.is_empty()).then(|| sum / slots.len() as f64)
 }
 
 #[cfg(test)]

@@ -182,3 +182,20 @@ proptest! {
         prop_assert!(exceeded.count() as f64 <= 0.2 * shares.len() as f64);
     }
 }
+
+#[test]
+fn cpu_at_the_start_is_planned_by_what_others_used_at_theirs() {
+    let mut others = Others::default();
+    for number in 0..9 {
+        // Every third ends with its start-up.
+        let later = if number % 3 == 0 { 0 } else { 6 };
+        let mut slots = vec![[1.0, GB, 0.0, 0.0]; START_SLOTS];
+        slots.extend(vec![[0.2, GB, 0.0, 0.0]; later]);
+        others.ran(&run(&number.to_string(), 1, &slots), None, &settings(1.0, 2.0 * GB));
+    }
+    let plan = planned(&mut others, "a").unwrap();
+    let cores: Vec<f64> = plan.demand.slots().iter().map(|slot| slot.cpu_cores).collect();
+    let (start, later) = cores.split_at(START_SLOTS);
+    assert_eq!(start, [4.0, 4.0]);
+    assert!(later.len() == 4 && later.iter().all(|it| (it - 0.8).abs() < 1e-9), "{later:?}");
+}
