@@ -46,8 +46,8 @@ export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record test test-rust test-java test-cluster \
 	test-cluster-half test-cluster-rest test-v2 test-hadoop fuzz soak lint bench-core bench-heartbeat \
-	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-cluster build-replay \
-	test-reprovisioning dist clean
+	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
+	build-replay test-reprovisioning dist clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-20s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -152,6 +152,9 @@ test-reprovisioning: fetch build ## tests reprovisioning on a real cluster; not 
 
 bench-reprovisioning: fetch build ## measures reprovisioning on a real cluster: REPEATS pairs of runs, five minutes each
 	cd tests && $(PYTHON) -m reprovisioning --repeats $(REPEATS) --output $(CURDIR)/target/reprovisioning
+
+bench-crowded: fetch build ## compares what is learned on a crowded node with what is learned on a free one: 16 minutes
+	cd tests && $(PYTHON) -m crowding --output $(CURDIR)/target/bench-crowded
 
 build-replay:
 	$(CARGO) build --release --locked --jobs $(JOBS) -p elastane-replay
