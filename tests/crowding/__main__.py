@@ -39,7 +39,13 @@ CROWDS = (2, 4)
 
 RUN_SECONDS = 600.0
 INTERRUPTED = 130
-PROBLEMS = (CannotHold, DeadlineMissed, MissingArtifact, ProcessEnded, SubmissionFailed)
+
+
+class RunFailed(Exception):
+    """Its figures cannot be compared."""
+
+
+PROBLEMS = (RunFailed, CannotHold, DeadlineMissed, MissingArtifact, ProcessEnded, SubmissionFailed)
 
 
 def main() -> int:
@@ -143,7 +149,7 @@ def _run_all(
         states = {one["id"]: one["state"] for one in manager.applications()}
         count = sum(states[one] not in END_STATES for one in submitted)
         progress(
-            f"{at_a_time} at a time: {len(submitted) - count} of {len(applications)} runs ended"
+            f"{at_a_time} at a time, of {len(applications)} runs ended: {len(submitted) - count}"
         )
         return count
 
@@ -154,6 +160,9 @@ def _run_all(
         wait_until(fewer_than(at_a_time), "the end of a run", RUN_SECONDS, every_seconds=1.0)
         submitted.append(submitter.submit(application))
     wait_until(fewer_than(1), "the end of the last runs", RUN_SECONDS, every_seconds=1.0)
+    for one in map(manager.application, submitted):
+        if one["finalStatus"] != "SUCCEEDED":
+            raise RunFailed(f"{one['id']} ({one['name']}) ended {one['finalStatus']}")
     return submitted
 
 

@@ -12,21 +12,20 @@ from statistics import mean
 from cluster.journal import records
 
 FIRST_S = 30.0
-SAMPLE_MS = 3_000
 
 
 @dataclass(frozen=True)
-class Executor:
+class Figures:
     """The figures of an application's executors, by the clock or as learned."""
 
     length_s: float
     first_cores: float
-    """CPU used in the first 30 s, on average."""
+    """CPU used in the first 30 s of its processes, on average."""
 
     @staticmethod
-    def mean(several: Iterable[Executor]) -> Executor:
+    def mean(several: Iterable[Figures]) -> Figures:
         several = list(several)
-        return Executor(
+        return Figures(
             mean(one.length_s for one in several), mean(one.first_cores for one in several)
         )
 
@@ -36,25 +35,25 @@ class Row:
     """One application."""
 
     name: str
-    free: Executor
+    free: Figures
     """Measured on a node of its own."""
 
-    crowded: Executor
+    crowded: Figures
     """Measured beside others."""
 
-    from_free: Executor
-    from_crowded: Executor
+    from_free: Figures
+    from_crowded: Figures
     """Learned from either."""
 
-    def error(self, learned: Executor, figure: Callable[[Executor], float]) -> float:
+    def error(self, learned: Figures, figure: Callable[[Figures], float]) -> float:
         return figure(learned) / figure(self.free) - 1
 
 
-FIGURES: tuple[tuple[str, Callable[[Executor], float]], ...] = (
+COLUMNS: tuple[tuple[str, Callable[[Figures], float]], ...] = (
     ("length, s", lambda one: one.length_s),
     ("CPU in the first 30 s, cores", lambda one: one.first_cores),
 )
-WAYS: tuple[tuple[str, Callable[[Row], Executor]], ...] = (
+WAYS: tuple[tuple[str, Callable[[Row], Figures]], ...] = (
     ("measured beside others", lambda row: row.crowded),
     ("learned beside others", lambda row: row.from_crowded),
     ("learned alone", lambda row: row.from_free),
@@ -70,11 +69,11 @@ class Comparison:
         return "\n\n".join(
             _table(crowd, rows, figure, value)
             for crowd, rows in self.rows.items()
-            for figure, value in FIGURES
+            for figure, value in COLUMNS
         )
 
 
-def _table(crowd: int, rows: Sequence[Row], figure: str, value: Callable[[Executor], float]) -> str:
+def _table(crowd: int, rows: Sequence[Row], figure: str, value: Callable[[Figures], float]) -> str:
     heads = "".join(f"{way:>24}" for way, _ in WAYS)
     lines = [f"{figure}: alone, and against that, with {crowd} at a time", f"{'':30}{heads}"]
     for row in rows:
@@ -97,7 +96,7 @@ def read(
             [one for one in ids if names[one] == name] for ids in (free, beside_others)
         )
         ways = ((measured, alone), (measured, beside), (learned, alone), (learned, beside))
-        return Row(name, *(Executor.mean(of[one] for one in ids) for of, ids in ways))
+        return Row(name, *(Figures.mean(of[one] for one in ids) for of, ids in ways))
 
     applications = dict.fromkeys(names[one] for one in free)
     return Comparison(
@@ -105,13 +104,13 @@ def read(
     )
 
 
-def _measured(journal: Path) -> tuple[dict[str, str], dict[str, Executor]]:
+def _measured(journal: Path) -> tuple[dict[str, str], dict[str, Figures]]:
     """Names, and figures by the clock, of all applications."""
     names: dict[str, str] = {}
     started_ms: dict[str, int] = {}
     application: dict[str, str] = {}
-    samples: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    executors: dict[str, list[Executor]] = defaultdict(list)
+    samples: dict[str, list[_Sample]] = defaultdict(list)
+    executors: dict[str, list[Figures]] = defaultdict(list)
     for one in records(journal):
         if one["kind"] == "placed":
             names[one["application"]] = one["application_name"]
@@ -120,31 +119,37 @@ def _measured(journal: Path) -> tuple[dict[str, str], dict[str, Executor]]:
                 application[one["container"]] = one["application"]
         elif one["kind"] == "node":
             for container in one["containers"]:
-                used = (one["time_ms"], container["used"]["cpu_cores"])
-                samples[container["container"]].append(used)
-        elif one["kind"] == "finished" and (start_ms := started_ms.get(one["container"])):
-            executor = _figures(start_ms, one["time_ms"], samples[one["container"]])
-            executors[application[one["container"]]].append(executor)
-    return names, {one: Executor.mean(several) for one, several in executors.items()}
+                from_ms = one["time_ms"] - container["sample_ms"]
+                sample = _Sample(from_ms, one["time_ms"], container["used"]["cpu_cores"])
+                samples[container["container"]].append(sample)
+        elif one["kind"] == "finished":
+            start_ms, used = started_ms.get(one["container"]), samples[one["container"]]
+            if start_ms is not None and used:
+                executor = _figures(start_ms, one["time_ms"], used)
+                executors[application[one["container"]]].append(executor)
+    return names, {one: Figures.mean(several) for one, several in executors.items()}
 
 
-def _figures(start_ms: int, end_ms: int, samples: list[tuple[int, float]]) -> Executor:
-    until_ms = min(end_ms, start_ms + FIRST_S * 1e3)
-    core_ms, last_ms = 0.0, start_ms
-    for to_ms, cores in samples:
-        # Before the first sample its processes have not started.
-        from_ms = max(last_ms, to_ms - SAMPLE_MS)
-        core_ms += cores * max(0.0, min(to_ms, until_ms) - from_ms)
-        last_ms = to_ms
-    return Executor((end_ms - start_ms) / 1e3, core_ms / (until_ms - start_ms))
+@dataclass(frozen=True)
+class _Sample:
+    from_ms: float
+    to_ms: float
+    cores: float
 
 
-def _learned(exported: Path) -> dict[str, Executor]:
+def _figures(start_ms: int, end_ms: int, samples: list[_Sample]) -> Figures:
+    # Its processes start with the first sample; after the last one nothing is measured.
+    until_ms = min(samples[-1].to_ms, samples[0].from_ms + FIRST_S * 1e3)
+    core_ms = sum(one.cores * max(0.0, min(one.to_ms, until_ms) - one.from_ms) for one in samples)
+    return Figures((end_ms - start_ms) / 1e3, core_ms / (until_ms - samples[0].from_ms))
+
+
+def _learned(exported: Path) -> dict[str, Figures]:
     learned = {}
     for run in json.loads(exported.read_text())["runs"]:
         series = [one for one in run["series"] if one["kind"] == "executor"]
-        learned[run["application_id"]] = Executor.mean(
-            Executor(
+        learned[run["application_id"]] = Figures.mean(
+            Figures(
                 len(one["cpu_cores"]) * one["slot_ms"] / 1e3,
                 mean(one["cpu_cores"][: round(FIRST_S * 1e3 / one["slot_ms"])]),
             )

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from crowding.figures import Executor, read
+from crowding.figures import Figures, read
 
 START_MS = 1_000_000
 
@@ -23,7 +23,8 @@ def placed(application: str, name: str, container: str, master: bool) -> dict[st
 
 
 def sampled(after_s: int, cores: float, *containers: str) -> dict[str, Any]:
-    used = [{"container": one, "used": {"cpu_cores": cores}} for one in containers]
+    measured = {"used": {"cpu_cores": cores}, "sample_ms": 3000}
+    used = [{"container": one, **measured} for one in containers]
     return {"kind": "node", "time_ms": START_MS + after_s * 1000, "containers": used}
 
 
@@ -62,11 +63,11 @@ def test_measured_and_learned_are_compared_with_what_was_measured_alone(tmp_path
 
     (row,) = comparison.rows[2]
     assert row.name == "sort"
-    assert row.free == Executor(length_s=12, first_cores=0.5)
-    assert row.crowded == Executor(length_s=60, first_cores=0.25)
-    assert row.from_free == Executor(length_s=9, first_cores=2 / 3)
-    assert row.from_crowded == Executor(length_s=36, first_cores=0.2)
+    assert row.free == Figures(length_s=12, first_cores=2 / 3)
+    assert row.crowded == Figures(length_s=60, first_cores=0.25)
+    assert row.from_free == Figures(length_s=9, first_cores=2 / 3)
+    assert row.from_crowded == Figures(length_s=36, first_cores=0.2)
     assert row.error(row.crowded, lambda one: one.length_s) == 4
     text = comparison.text()
     assert "+400.0%" in text
-    assert "+200.0%" in text
+    assert "-70.0%" in text

@@ -4,7 +4,7 @@
 //! [`SubmissionRecord`] says what the run was given, a [`PredictionMade`] what was predicted of it.
 //! Nothing here does I/O or reads a clock.
 
-mod cpu_share;
+mod crowding;
 mod open_run;
 mod prediction;
 mod recorder;
@@ -13,7 +13,7 @@ mod sample;
 mod settings;
 mod submission;
 
-pub use cpu_share::CpuShare;
+pub use crowding::{CpuMeasured, Crowding};
 pub use elastane_core::ContainerKind;
 pub use open_run::{OpenRun, RunEvent};
 pub use prediction::{Feature, LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome};

@@ -17,7 +17,7 @@ pub enum RunEvent {
         container: String,
         /// The container's kind.
         kind: ContainerKind,
-        /// As it was measured.
+        /// Its next sample.
         sample: ContainerSample,
     },
     /// A part of the run was not seen.

@@ -20,7 +20,7 @@ pub const MOST_EXECUTOR_KINDS: usize = 32;
 const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
 
 /// Accumulates the samples of one running application, as they would have been on free nodes
-/// ([`crate::CpuShare`]).
+/// ([`crate::Crowding`]).
 ///
 /// A slot's value is the mean over the time that samples cover in it (memory: the largest). A slot
 /// without samples takes the value before it; missing slots at the start take the first value. Memory
@@ -48,9 +48,10 @@ impl RunRecorder {
     /// A sample that spans several slots is divided by overlap; its parts before the start or after 24 h
     /// are cut off. The kind of a container is that of its first sample.
     pub fn add(&mut self, container: &str, kind: ContainerKind, sample: ContainerSample) {
-        let start = sample.end_since_start_ms.saturating_sub(i64::from(sample.length_ms)).max(0);
-        let end = sample.end_since_start_ms.min(LONGEST_MS);
-        if start >= end || sample.usage.first_invalid().is_some() {
+        let measured_ms = self.containers.get(container).map_or(0, |it| it.measured_ms);
+        let start = sample.end_since_start_ms.saturating_sub(i64::from(sample.length_ms));
+        let (start, end) = (start.max(measured_ms), sample.end_since_start_ms.min(LONGEST_MS));
+        if start >= end || !sample.is_valid() {
             self.left_out += 1;
             return;
         }
@@ -67,14 +68,12 @@ impl RunRecorder {
             .or_insert_with(|| RecordedContainer::new(kind));
         let totals = self.totals.entry(container.kind).or_default();
         let (start, end, usage) = container.on_free_nodes(start, end, sample);
-        let mut is_late = false;
         for slot in slot_of(start)..=slot_of(end - 1) {
             let slot_start = slot as i64 * i64::from(SLOT_MS);
             let slot_end = slot_start + i64::from(SLOT_MS);
             let overlap_ms = end.min(slot_end) - start.max(slot_start);
-            is_late |= !container.cover(slot, overlap_ms as f64, usage, totals);
+            container.cover(slot, overlap_ms as f64, usage, totals);
         }
-        self.left_out += u64::from(is_late);
     }
 
     fn has_room_for(&self, kind: ContainerKind) -> bool {
@@ -84,9 +83,8 @@ impl RunRecorder {
             || executors.count() < MOST_EXECUTOR_KINDS
     }
 
-    /// The number of samples that were left out, whole or in part: late samples, those outside a
-    /// container's first 24 h, of length 0, of one kind too many, or with an amount that is not finite
-    /// and at least 0.
+    /// The number of samples that were left out: late samples, those outside a container's first 24 h, of
+    /// length 0, of one kind too many, or with an amount that is not finite and at least 0.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -130,8 +128,9 @@ struct RecordedContainer {
     covered_ms: f64,
     /// The value of the last closed slot.
     last: Option<Resources>,
-    /// How much sooner it would have come as far as it is on free nodes.
-    lost_ms: i64,
+    /// The end of the latest sample since the container's start, and the same on free nodes.
+    measured_ms: i64,
+    free_ms: i64,
 }
 
 impl RecordedContainer {
@@ -143,36 +142,30 @@ impl RecordedContainer {
             sum: Resources::ZERO,
             covered_ms: 0.0,
             last: None,
-            lost_ms: 0,
+            measured_ms: 0,
+            free_ms: 0,
         }
     }
 
-    /// When a sample would have begun and ended on free nodes, and its use there: the same work and memory.
+    /// When the next sample would have begun and ended on free nodes, and its use there: the same work and
+    /// memory. In a gap before it the container was as crowded as in the sample.
     fn on_free_nodes(
         &mut self,
         start: i64,
         end: i64,
         sample: ContainerSample,
     ) -> (i64, i64, Resources) {
-        let (length_ms, begins) = (sample.on_free_nodes_ms(end - start), start - self.lost_ms);
-        self.lost_ms += end - start - length_ms;
+        let length_ms = sample.left_ms(end - start);
+        let free_start = self.free_ms + sample.left_ms(start - self.measured_ms);
+        (self.measured_ms, self.free_ms) = (end, free_start + length_ms);
         let faster = (end - start) as f64 / length_ms as f64;
         let memory_bytes = sample.usage.memory_bytes;
         let usage = Resources { memory_bytes, ..sample.usage * faster };
-        (begins, begins + length_ms, usage)
+        (free_start, self.free_ms, usage)
     }
 
-    /// Adds to a slot and closes earlier ones; false when the slot is closed already.
-    fn cover(
-        &mut self,
-        slot: usize,
-        covered_ms: f64,
-        usage: Resources,
-        totals: &mut Totals,
-    ) -> bool {
-        if slot < self.slot {
-            return false;
-        }
+    /// Adds to the open slot or a later one, and closes those before it.
+    fn cover(&mut self, slot: usize, covered_ms: f64, usage: Resources, totals: &mut Totals) {
         if slot > self.slot {
             self.close(totals);
             self.slot = slot;
@@ -180,7 +173,6 @@ impl RecordedContainer {
         let memory_bytes = self.sum.memory_bytes.max(usage.memory_bytes);
         self.sum = Resources { memory_bytes, ..self.sum + usage * covered_ms };
         self.covered_ms += covered_ms;
-        true
     }
 
     /// Adds the open slot, and the gap before it, to the totals.

@@ -3,7 +3,8 @@
 
 use elastane_core::{Resources, SLOT_MS};
 use elastane_runs::{
-    ContainerKind, ContainerSample, CpuShare, MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder,
+    ContainerKind, ContainerSample, CpuMeasured, Crowding, MAX_SLOTS, MOST_EXECUTOR_KINDS,
+    RunRecorder,
 };
 use proptest::prelude::*;
 
@@ -94,6 +95,11 @@ fn container() -> impl Strategy<Value = Vec<ContainerSample>> {
     })
 }
 
+/// Ends that cannot be, and some that come again, late or with gaps between them.
+fn end() -> impl Strategy<Value = i64> {
+    prop_oneof![any::<i64>(), (0..20_i64).prop_map(|number| number * 1_500)]
+}
+
 proptest! {
     #[test]
     fn series_equal_the_reference(containers in proptest::collection::vec(container(), 1..5)) {
@@ -114,11 +120,12 @@ proptest! {
 
     #[test]
     fn no_sample_makes_a_series_that_is_too_long_or_invalid(
-        samples in proptest::collection::vec((any::<i64>(), any::<u32>(), any::<f64>()), 0..8),
+        samples in proptest::collection::vec((end(), any::<u32>(), any::<f64>(), 0.0..9.0), 0..9),
     ) {
         let mut recorder = RunRecorder::new();
-        for (end_ms, length_ms, cores) in samples {
+        for (end_ms, length_ms, cores, waited) in samples {
             let sample = ContainerSample::new(end_ms, length_ms, usage(cores, 1.0));
+            let sample = sample.crowded(&crowding(0.1, waited), None, Resources::ZERO);
             recorder.add("c", ContainerKind::DEFAULT_EXECUTOR, sample);
         }
         for series in recorder.series() {
@@ -238,13 +245,24 @@ fn what_cannot_be_used_is_left_out_and_counted() {
     }
 }
 
+/// Among very many, on a node of four cores.
+fn crowding(used_cores: f64, waited_threads: f64) -> Crowding {
+    Crowding::new(&CpuMeasured {
+        used_cores,
+        waited_threads,
+        throttled: 0.0,
+        ready_threads_of_node: 1e12,
+        node_cores: 4.0,
+    })
+}
+
 /// Samples of 3 s that follow each other, of a container on a node of four cores.
 fn crowded(parts: &[(f64, f64)]) -> Vec<ContainerSample> {
     let waited = |(number, (cores, waited)): (usize, &(f64, f64))| {
-        let share = CpuShare::new(*cores, *waited, 4.0, 1e12);
+        let crowding = crowding(*cores, *waited);
         let capacity = Resources::from_array([4.0, 0.0, 0.0, 0.0]);
         let sample = sample((number as i64 + 1) * 3_000, 3_000, *cores, 7.0);
-        sample.beside_others(&share, None, capacity)
+        sample.crowded(&crowding, None, capacity)
     };
     parts.iter().enumerate().map(waited).collect()
 }
@@ -264,23 +282,38 @@ fn what_waited_for_a_core_is_recorded_as_on_a_free_node() {
 }
 
 #[test]
+fn samples_that_come_again_are_left_out() {
+    let samples = crowded(&[(0.2, 0.8); 6]);
+    let again = [&samples[..], &samples[4..]].concat();
+    let recorder = record(&[again]);
+    assert_eq!(recorder.left_out(), 2);
+    assert_eq!(recorder.series(), record(&[samples]).series());
+}
+
+#[test]
+fn in_a_gap_it_was_as_crowded_as_in_the_next_sample() {
+    let mut samples = crowded(&[(0.5, 0.5); 8]);
+    samples.drain(2..6);
+    assert_eq!(cores_of(samples), [1.0; 4]);
+}
+
+#[test]
 fn what_waited_is_not_taken_for_more_than_its_node_can_do() {
-    let waited = CpuShare::new(0.5, 0.5, 4.0, 1e12);
+    let waited = crowding(0.5, 0.5);
     let disk = Resources { disk_bytes_per_s: 75.0, ..usage(0.5, 7.0) };
     let sample = ContainerSample::new(3_000, 3_000, disk);
     let capacity = Resources { disk_bytes_per_s: 100.0, ..Resources::ZERO };
-    let sample = sample.beside_others(&waited, None, capacity);
+    let sample = sample.crowded(&waited, None, capacity);
     let series = record(&[vec![sample]]).series();
     assert_eq!(series[0].slots[0].disk_bytes_per_s, 100.0);
 }
 
 #[test]
 fn an_executor_whose_master_waited_is_recorded_as_if_both_had_been_on_free_nodes() {
-    let idle = CpuShare::new(0.0, 0.0, 4.0, 1e12);
-    let master = CpuShare::new(0.25, 0.75, 4.0, 1e12);
+    let (idle, master) = (crowding(0.0, 0.0), crowding(0.25, 0.75));
     let samples = (1..=4).map(|number| {
         let sample = sample(number * 3_000, 3_000, 0.0, 7.0);
-        sample.beside_others(&idle, Some(&master), Resources::ZERO)
+        sample.crowded(&idle, Some(&master), Resources::ZERO)
     });
     assert_eq!(cores_of(samples.collect()), [0.0]);
 }
@@ -317,9 +350,8 @@ fn a_container_stops_growing_after_a_day() {
 #[test]
 fn a_recorder_that_was_written_and_read_goes_on_where_it_was() {
     let add = |recorder: &mut RunRecorder, container: &str, end_ms| {
-        let share = CpuShare::new(0.5, 0.4, 4.0, 8.0);
         let sample = sample(end_ms, 2_500, end_ms as f64 / 1e4, 5e6);
-        let sample = sample.beside_others(&share, None, Resources::ZERO);
+        let sample = sample.crowded(&crowding(0.5, 0.4), None, Resources::ZERO);
         recorder.add(container, ContainerKind::DEFAULT_EXECUTOR, sample);
     };
     let mut whole = RunRecorder::new();
@@ -346,7 +378,12 @@ fn a_written_recorder_with_slots_that_cannot_be_is_refused() {
         ("\"slot\":2", "\"slot\":28800"),
         ("\"closed\":2", "\"closed\":4"),
         ("\"kind\":1", "\"kind\":4294967297"),
-        ("\"lost_ms\":0", "\"lost_ms\":-1"),
+        ("\"measured_ms\":9000", "\"measured_ms\":-1"),
+        ("\"measured_ms\":9000", "\"measured_ms\":86400001"),
+        ("\"free_ms\":9000", "\"free_ms\":9001"),
+        ("\"free_ms\":9000", "\"free_ms\":-1"),
+        // The second slot, where the open one is the third.
+        ("\"free_ms\":9000", "\"free_ms\":5999"),
         ("\"totals\":{\"1\":", "\"totals\":{\"2\":"),
     ] {
         let changed = written.replace(from, to);

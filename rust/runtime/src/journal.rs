@@ -239,6 +239,8 @@ pub struct ContainerUsage {
     pub container: String,
     /// Measured in the newest sample.
     pub used: Resources,
+    /// The time that this sample covers, in milliseconds.
+    pub sample_ms: u32,
     /// Expected now.
     pub planned: Resources,
     /// The share of time in which its CPU was throttled, 0 to 1.

@@ -13,6 +13,7 @@ mod first_asks;
 mod journal;
 mod measured;
 mod memory_victims;
+mod node_cpu;
 mod open_error;
 mod progress;
 mod refusals;

@@ -8,6 +8,7 @@ use elastane_protocol::{BodyError, ContainerPlan, Reply, Report};
 
 use crate::amounts::{AmountError, used, used_by_others};
 use crate::journal::{ContainerUsage, NodeUsage};
+use crate::node_cpu::NodeCpu;
 use crate::runs::Runs;
 
 /// Why a report was refused; nothing of it was taken.
@@ -59,6 +60,7 @@ pub(crate) fn ingest(
     now_ms: i64,
 ) -> (u64, u64) {
     let newest = sequences.arrived(node, report);
+    let node_cpu = NodeCpu::of(report);
     let (mut new_samples, mut repeated) = (0, 0);
     for samples in &report.containers {
         let id = samples.container.as_str();
@@ -72,7 +74,7 @@ pub(crate) fn ingest(
                 continue;
             }
             let end_ms = now_ms - i64::from(sample.age_ms);
-            runs.add(id, &container, sample, end_ms, report);
+            runs.add(id, &container, sample, end_ms, &node_cpu);
             new_samples += 1;
         }
         if let Some(last) = samples.samples.last() {
@@ -120,6 +122,7 @@ pub(crate) fn node_usage(
             Some(ContainerUsage {
                 container: samples.container.clone(),
                 used: used(&last.usage),
+                sample_ms: last.length_ms,
                 planned: running.expected_at(now_ms),
                 cpu_throttled: last.usage.cpu_throttled,
                 cpu_waited_cores: last.usage.cpu_waited_cores,

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use elastane_core::SLOT_MS;
 use elastane_core::cluster::{ApplicationId, Container};
-use elastane_protocol::{Report, Sample};
+use elastane_protocol::Sample;
 use elastane_runs::{
-    ContainerSample, CpuShare, MOST_EXECUTOR_KINDS, OpenRun, Outcome, Run, RunEvent,
+    ContainerSample, Crowding, MOST_EXECUTOR_KINDS, OpenRun, Outcome, Run, RunEvent,
 };
 
-use crate::amounts::{capacity, used};
+use crate::amounts::used;
+use crate::node_cpu::NodeCpu;
 
 /// The interval of checkpoints.
 const CHECKPOINT_MS: i64 = 3_000;
@@ -17,7 +18,7 @@ const CHECKPOINT_MS: i64 = 3_000;
 /// Agents keep samples for two minutes; a longer break loses samples.
 const LONGEST_BREAK_MS: i64 = 120_000;
 
-/// Agents report every 3 s, each in its own time.
+/// Three reports: an application master and its executor are measured at different moments.
 const MEANWHILE_MS: u64 = 10_000;
 
 /// A restored run whose application has not come back by then is dropped.
@@ -46,8 +47,8 @@ struct Recording {
     is_resumed: bool,
     /// The application ended, and its samples count until this time.
     until_ms: Option<i64>,
-    /// What its application master had of its node, and when.
-    master: Option<(i64, CpuShare)>,
+    /// How its application master was crowded, and when.
+    master: Option<(i64, Crowding)>,
 }
 
 impl Runs {
@@ -192,26 +193,26 @@ impl Runs {
         self.departed.get(container).map(|(_, container)| container)
     }
 
-    /// Adds a sample of the node's `report`, closed at `end_ms`.
+    /// Adds a sample, closed at `end_ms`, of a container on this node.
     pub(crate) fn add(
         &mut self,
         id: &str,
         container: &Container,
         sample: &Sample,
         end_ms: i64,
-        report: &Report,
+        node: &NodeCpu,
     ) {
         let Some(recording) = self.recordings.get_mut(&container.application) else {
             return;
         };
-        let share = cpu_share(sample, report);
+        let crowding = node.crowding_of(sample);
         let master =
             recording.master_at(end_ms).filter(|_| !container.kind.is_application_master());
         let since_start_ms = end_ms - container.start_ms;
         let sample = ContainerSample::new(since_start_ms, sample.length_ms, used(&sample.usage))
-            .beside_others(&share, master, capacity(report));
+            .crowded(&crowding, master, node.capacity());
         if container.kind.is_application_master() {
-            recording.master = Some((end_ms, share));
+            recording.master = Some((end_ms, crowding));
         }
         let run = &mut recording.run;
         self.latest_ms = self.latest_ms.max(end_ms);
@@ -250,22 +251,11 @@ impl Runs {
 }
 
 impl Recording {
-    /// What the application master had of its node at about that time.
-    fn master_at(&self, time_ms: i64) -> Option<&CpuShare> {
-        let (at_ms, share) = self.master.as_ref()?;
-        (at_ms.abs_diff(time_ms) <= MEANWHILE_MS).then_some(share)
+    /// How the application master was crowded at about that time.
+    fn master_at(&self, time_ms: i64) -> Option<&Crowding> {
+        let (at_ms, crowding) = self.master.as_ref()?;
+        (at_ms.abs_diff(time_ms) <= MEANWHILE_MS).then_some(crowding)
     }
-}
-
-/// The node's containers as they are in the report's newest samples: a sample that comes late is judged by them.
-fn cpu_share(sample: &Sample, report: &Report) -> CpuShare {
-    let (of_node, usage) = (&report.containers_usage, &sample.usage);
-    CpuShare::new(
-        f64::from(usage.cpu_cores),
-        f64::from(usage.cpu_waited_cores),
-        f64::from(report.capacity.cpu_cores),
-        f64::from(of_node.cpu_cores + of_node.cpu_waited_cores),
-    )
 }
 
 fn into_run(run: OpenRun) -> Run {

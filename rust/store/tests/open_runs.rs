@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use common::run;
 use elastane_core::Resources;
-use elastane_runs::{ContainerKind, ContainerSample, CpuShare, Outcome, RunRecorder};
+use elastane_runs::{ContainerKind, ContainerSample, CpuMeasured, Crowding, Outcome, RunRecorder};
 use elastane_store::{Depository, OpenRun, RunEvent};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -41,8 +41,17 @@ fn sampled(id: &str, container: &str, slot: i64) -> RunEvent {
             3_000,
             Resources::from_array([slot as f64, 1e9 / 3.0, 0.1, 7.0]),
         )
-        .beside_others(&CpuShare::new(0.5, 0.5, 8.0, 80.0), None, Resources::ZERO),
+        .crowded(&crowding(), None, Resources::ZERO),
     }
+}
+
+fn crowding() -> Crowding {
+    Crowding::new(&CpuMeasured {
+        used_cores: 0.5,
+        waited_threads: 0.5,
+        ready_threads_of_node: 80.0,
+        ..CpuMeasured::default()
+    })
 }
 
 fn recorded(samples: &[RunEvent]) -> RunRecorder {

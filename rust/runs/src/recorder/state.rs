@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use elastane_core::ContainerKind;
 use serde::Deserialize;
 
-use super::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RecordedContainer, RunRecorder, Totals};
+use super::{
+    LONGEST_MS, MAX_SLOTS, MOST_EXECUTOR_KINDS, RecordedContainer, RunRecorder, Totals, slot_of,
+};
 
 /// A recorder that was read; its slots are not checked yet.
 #[derive(Deserialize)]
@@ -23,10 +25,14 @@ impl TryFrom<Unchecked> for RunRecorder {
             let (slot, closed) = (container.slot, container.closed);
             let totals = read.totals.get(&container.kind);
             let known = totals.map_or(0, |totals| totals.slots.len());
-            if container.lost_ms < 0 {
-                return Err(format!("container {id} lost {} ms, at least 0", container.lost_ms));
+            let (measured_ms, free_ms) = (container.measured_ms, container.free_ms);
+            if !(0..=LONGEST_MS).contains(&measured_ms) || !(0..=measured_ms).contains(&free_ms) {
+                return Err(format!(
+                    "container {id} is measured until {measured_ms} ms, {free_ms} ms on free \
+                     nodes, 0 to {LONGEST_MS} and no more on free nodes is allowed"
+                ));
             }
-            if slot >= MAX_SLOTS || closed > slot + 1 || closed > known {
+            if slot > slot_of(free_ms) || slot >= MAX_SLOTS || closed > slot + 1 || closed > known {
                 return Err(format!(
                     "container {id} is in slot {slot} after {closed} of {known}, at most \
                      {MAX_SLOTS} are recorded"
