@@ -48,14 +48,15 @@ impl RunRecorder {
     /// A sample that spans several slots is divided by overlap; its parts before the start or after 24 h
     /// are cut off. The kind of a container is that of its first sample.
     pub fn add(&mut self, container: &str, kind: ContainerKind, sample: ContainerSample) {
-        let measured_ms = self.containers.get(container).map_or(0, |it| it.measured_ms);
+        let measured_ms = self.containers.get(container).map(|it| it.measured_ms);
         let start = sample.end_since_start_ms.saturating_sub(i64::from(sample.length_ms));
-        let (start, end) = (start.max(measured_ms), sample.end_since_start_ms.min(LONGEST_MS));
+        let start = start.max(measured_ms.unwrap_or(0));
+        let end = sample.end_since_start_ms.min(LONGEST_MS);
         if start >= end || !sample.is_valid() {
             self.left_out += 1;
             return;
         }
-        if !self.containers.contains_key(container) {
+        if measured_ms.is_none() {
             if !self.has_room_for(kind) {
                 self.left_out += 1;
                 return;
@@ -84,7 +85,7 @@ impl RunRecorder {
     }
 
     /// The number of samples that were left out: late samples, those outside a container's first 24 h, of
-    /// length 0, of one kind too many, or with an amount that is not finite and at least 0.
+    /// length 0, of one kind too many, or with an amount that is not from 0 to 1e30.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

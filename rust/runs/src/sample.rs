@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::crowding::Crowding;
 
+/// More than any node has of anything, and so little that no sum over a run is infinite.
+const MOST_AMOUNT: f64 = 1e30;
+
 /// The measured use of a container over some time, and how much of that time the same takes on free nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ContainerSample {
@@ -50,6 +53,8 @@ impl ContainerSample {
     }
 
     pub(crate) fn is_valid(&self) -> bool {
-        self.usage.first_invalid().is_none() && (0.0..=1.0).contains(&self.left_on_free_nodes)
+        let amounts = self.usage.to_array();
+        amounts.iter().all(|amount| (0.0..=MOST_AMOUNT).contains(amount))
+            && (0.0..=1.0).contains(&self.left_on_free_nodes)
     }
 }

@@ -234,6 +234,7 @@ fn what_cannot_be_used_is_left_out_and_counted() {
         (day + 3_000, 3_000, 1.0),
         (6_000, 3_000, f64::NAN),
         (6_000, 3_000, -1.0),
+        (6_000, 3_000, 1e300),
         (3_000, 3_000, 1.0),
     ] {
         let mut recorder = record(&[vec![sample(12_000, 3_000, 1.0, 1.0)]]);
