@@ -15,6 +15,7 @@ use elastane_runs::{EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, Run, RunSeries};
 
 use crate::recurring::PastRun;
 use crate::settings::Settings;
+use crate::statistics::mean;
 
 /// The probability with which the planned memory covers the largest that an executor of a new application holds.
 /// A node has executors of several applications, whose peaks seldom meet.
@@ -164,15 +165,14 @@ impl Other {
         let used = Demand::series(SLOT_MS, &series.slots).ok()?;
         let (mean, peak) = (used.mean(), used.peak());
         let (start, later) = series.slots.split_at(START_SLOTS.min(series.slots.len()));
-        let (start, later) = (mean_cores(start)?, mean_cores(later));
         Some(Self {
             key: run.application_key.clone(),
             ended_ms: run.ended_ms,
             queue: queue.map(str::to_owned),
             kind: series.kind,
             memory_share: peak.memory_bytes / memory_bytes,
-            start_cores_share: start / cores,
-            later_cores_share: later.map(|later| later / cores),
+            start_cores_share: mean_cores(start) / cores,
+            later_cores_share: (!later.is_empty()).then(|| mean_cores(later) / cores),
             network_bytes_per_s: mean.network_bytes_per_s,
             disk_bytes_per_s: mean.disk_bytes_per_s,
             length_slots: series.slots.len() as f64,
@@ -197,30 +197,25 @@ fn demand(others: &[&Other], cores: f64, memory_bytes: f64) -> Option<Demand> {
     shares.sort_unstable_by(f64::total_cmp);
     let rank = ((count + 1) as f64 * COVERED).ceil() as usize;
     let share = shares.get(rank - 1)?.min(1.0);
-    let mean =
-        |amount: fn(&Other) -> f64| others.iter().map(|it| amount(it)).sum::<f64>() / count as f64;
+    let mean_of =
+        |amount: fn(&Other) -> f64| mean(&others.iter().map(|it| amount(it)).collect::<Vec<_>>());
     let start = Resources {
-        cpu_cores: cores * mean(|it| it.start_cores_share),
+        cpu_cores: cores * mean_of(|it| it.start_cores_share),
         memory_bytes: memory_bytes * share,
-        network_bytes_per_s: mean(|it| it.network_bytes_per_s),
-        disk_bytes_per_s: mean(|it| it.disk_bytes_per_s),
+        network_bytes_per_s: mean_of(|it| it.network_bytes_per_s),
+        disk_bytes_per_s: mean_of(|it| it.disk_bytes_per_s),
     };
-    let (lived_on, shares) = others
-        .iter()
-        .filter_map(|it| it.later_cores_share)
-        .fold((0.0, 0.0), |(count, sum), share| (count + 1.0, sum + share));
-    let length_slots = mean(|it| it.length_slots).round().max(1.0) as usize;
+    let later_shares: Vec<_> = others.iter().filter_map(|it| it.later_cores_share).collect();
+    let later = Resources { cpu_cores: cores * mean(&later_shares), ..start };
+    let length_slots = mean_of(|it| it.length_slots).round().max(1.0) as usize;
     let mut slots = vec![start; length_slots];
-    if lived_on > 0.0 {
-        let later = Resources { cpu_cores: cores * shares / lived_on, ..start };
-        slots.iter_mut().skip(START_SLOTS).for_each(|slot| *slot = later);
-    }
+    // Without one that lived on there is no such slot.
+    slots.iter_mut().skip(START_SLOTS).for_each(|slot| *slot = later);
     Demand::series(SLOT_MS, &slots).ok()
 }
 
-fn mean_cores(slots: &[Resources]) -> Option<f64> {
-    let sum: f64 = slots.iter().map(|slot| slot.cpu_cores).sum();
-    (!slots.is_empty()).then(|| sum / slots.len() as f64)
+fn mean_cores(slots: &[Resources]) -> f64 {
+    mean(&slots.iter().map(|slot| slot.cpu_cores).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -206,12 +206,12 @@ impl Runs {
             return;
         };
         let crowding = node.crowding_of(sample);
-        let master =
-            recording.master_at(end_ms).filter(|_| !container.kind.is_application_master());
+        let is_master = container.kind.is_application_master();
+        let master = recording.master_at(end_ms).filter(|_| !is_master);
         let since_start_ms = end_ms - container.start_ms;
         let sample = ContainerSample::new(since_start_ms, sample.length_ms, used(&sample.usage))
             .crowded(&crowding, master, node.capacity());
-        if container.kind.is_application_master() {
+        if is_master {
             recording.master = Some((end_ms, crowding));
         }
         let run = &mut recording.run;
