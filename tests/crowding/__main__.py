@@ -6,27 +6,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from cluster.cgroups import CannotHold
+from cluster.batch import RUN_SECONDS, run_all
 from cluster.cluster import Cluster
 from cluster.elastane_command import run_elastane
-from cluster.paths import Checkout, MissingArtifact
-from cluster.processes import ProcessEnded
+from cluster.paths import Checkout
 from cluster.settings import ClusterSettings, ElastaneSettings, NodeShape
-from cluster.signals import interrupt_on_termination
-from cluster.spark import (
-    END_STATES,
-    SparkApplication,
-    SubmissionFailed,
-    Submitter,
-    wait_ended,
-)
-from cluster.waiting import DeadlineMissed, wait_until
+from cluster.spark import SparkApplication, SubmissionFailed, Submitter, wait_ended
 from crowding.figures import Comparison, read
 from demo.data import Inputs
+from demo.ending import Ending
 from demo.progress import ProgressLine
 from demo.workloads import Jobs, warm_up
 
@@ -37,34 +29,19 @@ SHAPE = NodeShape(memory_mb=12288, vcores=12, cpu_cores=1.5, disk_bytes_per_s=50
 CROWDS = (2, 4)
 """How many applications run at a time."""
 
-RUN_SECONDS = 600.0
-INTERRUPTED = 130
-
 
 class RunFailed(Exception):
     """Its figures cannot be compared."""
 
 
-PROBLEMS = (RunFailed, CannotHold, DeadlineMissed, MissingArtifact, ProcessEnded, SubmissionFailed)
-
-
 def main() -> int:
     arguments = _arguments()
-    interrupt_on_termination()
     progress = ProgressLine()
-    try:
+    with Ending("the comparison", progress, RunFailed, SubmissionFailed) as ending:
         comparison = _compare(arguments, progress)
-    except KeyboardInterrupt:
-        progress.done()
-        print("interrupted; everything that was started has been stopped", file=sys.stderr)
-        return INTERRUPTED
-    except PROBLEMS as problem:
-        progress.done()
-        print(f"the comparison could not be finished: {problem}", file=sys.stderr)
-        return 1
-    progress.done()
-    print(comparison.text())
-    return 0
+    if ending.exit_code == 0:
+        print(comparison.text())
+    return ending.exit_code
 
 
 def _arguments() -> argparse.Namespace:
@@ -141,26 +118,12 @@ def _run_all(
     progress: ProgressLine,
 ) -> list[str]:
     """Returns YARN's ids in the order of submission."""
-    manager = cluster.resource_manager
-    submitted: list[str] = []
 
-    def running() -> int:
-        cluster.check()
-        states = {one["id"]: one["state"] for one in manager.applications()}
-        count = sum(states[one] not in END_STATES for one in submitted)
-        progress(
-            f"{at_a_time} at a time, of {len(applications)} runs ended: {len(submitted) - count}"
-        )
-        return count
+    def tell(ended: int, _running: int) -> None:
+        progress(f"{at_a_time} at a time, of {len(applications)} runs ended: {ended}")
 
-    def fewer_than(limit: int) -> Callable[[], bool]:
-        return lambda: running() < limit
-
-    for application in applications:
-        wait_until(fewer_than(at_a_time), "the end of a run", RUN_SECONDS, every_seconds=1.0)
-        submitted.append(submitter.submit(application))
-    wait_until(fewer_than(1), "the end of the last runs", RUN_SECONDS, every_seconds=1.0)
-    for one in map(manager.application, submitted):
+    submitted = run_all(cluster, submitter, applications, at_a_time, tell)
+    for one in map(cluster.resource_manager.application, submitted):
         if one["finalStatus"] != "SUCCEEDED":
             raise RunFailed(f"{one['id']} ({one['name']}) ended {one['finalStatus']}")
     return submitted

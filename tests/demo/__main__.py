@@ -9,16 +9,13 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from cluster.cgroups import CannotHold
 from cluster.java import java_program
-from cluster.paths import Checkout, MissingArtifact
-from cluster.processes import ProcessEnded
-from cluster.signals import interrupt_on_termination
+from cluster.paths import Checkout
 from cluster.spark import SubmissionFailed
-from cluster.waiting import DeadlineMissed
 from demo import report_html, report_json, table
 from demo.data import Inputs
 from demo.depository import merge_learned
+from demo.ending import Ending
 from demo.progress import ProgressLine
 from demo.report_json import About
 from demo.result import figures
@@ -28,35 +25,17 @@ from demo.verdict import verdict
 from demo.workloads import Arrival, arrivals
 
 SCALE_FACTOR = 1.0
-INTERRUPTED = 130
-
-# Expected failures, whose messages say what failed and where.
-PROBLEMS = (
-    CannotHold,
-    DeadlineMissed,
-    MissingArtifact,
-    ProcessEnded,
-    SubmissionFailed,
-    subprocess.CalledProcessError,
-)
 
 
 def main() -> int:
     arguments = _arguments()
     checkout = Checkout(hadoop_version=arguments.hadoop_version)
-    interrupt_on_termination()
     progress = ProgressLine()
-    try:
+    expected = (SubmissionFailed, subprocess.CalledProcessError)
+    with Ending("the demo", progress, *expected) as ending:
         outcomes, planned = _run(arguments, checkout, progress)
-    except KeyboardInterrupt:
-        progress.done()
-        print("interrupted; everything that was started has been stopped", file=sys.stderr)
-        return INTERRUPTED
-    except PROBLEMS as problem:
-        progress.done()
-        print(f"the demo could not be finished: {problem}", file=sys.stderr)
-        return 1
-    progress.done()
+    if ending.exit_code:
+        return ending.exit_code
     return _report(arguments, checkout, outcomes, planned)
 
 

@@ -9,15 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.cgroups import CannotHold
+from cluster.batch import run_all
 from cluster.cluster import Cluster
-from cluster.paths import Checkout, MissingArtifact
-from cluster.processes import ProcessEnded
+from cluster.paths import Checkout
 from cluster.settings import ClusterSettings, ElastaneSettings, NodeShape
-from cluster.signals import interrupt_on_termination
-from cluster.spark import END_STATES, SubmissionFailed, Submitter, wait_ended
-from cluster.waiting import DeadlineMissed, wait_until
+from cluster.spark import SubmissionFailed, Submitter, wait_ended
 from demo.data import ColdInputs, Inputs
+from demo.ending import Ending
 from demo.progress import ProgressLine
 from demo.workloads import warm_up
 from recording.folder import write_folder
@@ -27,9 +25,6 @@ SCALE_FACTOR = 1.0
 SHAPE = NodeShape(memory_mb=6144, vcores=6, cpu_cores=0.85, disk_bytes_per_s=25_000_000)
 NODES = 2
 WARM_UP_SECONDS = 180.0
-RUN_SECONDS = 600.0
-INTERRUPTED = 130
-PROBLEMS = (CannotHold, DeadlineMissed, MissingArtifact, ProcessEnded, SubmissionFailed)
 
 
 @dataclass(frozen=True)
@@ -51,19 +46,16 @@ KINDS = {
 def main() -> int:
     arguments = _arguments()
     checkout = Checkout()
-    interrupt_on_termination()
     progress = ProgressLine()
-    try:
+    with Ending(
+        "the recording",
+        progress,
+        SubmissionFailed,
+        interrupted="the runs recorded so far are in the depository",
+    ) as ending:
         failed = _record(arguments, checkout, progress)
-    except KeyboardInterrupt:
-        progress.done()
-        print("interrupted; the runs recorded so far are in the depository", file=sys.stderr)
-        return INTERRUPTED
-    except PROBLEMS as problem:
-        progress.done()
-        print(f"the recording could not be finished: {problem}", file=sys.stderr)
-        return 1
-    progress.done()
+    if ending.exit_code:
+        return ending.exit_code
     print(arguments.output.resolve())
     return 1 if failed else 0
 
@@ -131,24 +123,12 @@ def _run_all(
     """Returns YARN's ids in the order of submission."""
     manager = cluster.resource_manager
     wait_ended(manager, submitter.submit(warm_up(checkout)), WARM_UP_SECONDS)
-    submitted: list[str] = []
 
-    def running() -> int:
-        cluster.check()
-        states = {one["id"]: one["state"] for one in manager.applications()}
-        count = sum(states[one] not in END_STATES for one in submitted)
-        done = len(submitted) - count
-        progress(f"{done} of {len(submissions)} runs ended, {count} running")
-        return count
+    def tell(ended: int, running: int) -> None:
+        progress(f"{ended} of {len(submissions)} runs ended, {running} running")
 
-    def fewer_than(limit: int) -> Callable[[], bool]:
-        return lambda: running() < limit
-
-    for submission in submissions:
-        wait_until(fewer_than(at_a_time), "the end of a run", RUN_SECONDS, every_seconds=1.0)
-        submitted.append(submitter.submit(submission.application))
-    wait_until(fewer_than(1), "the end of the last runs", RUN_SECONDS, every_seconds=1.0)
-    return submitted
+    applications = [submission.application for submission in submissions]
+    return run_all(cluster, submitter, applications, at_a_time, tell)
 
 
 if __name__ == "__main__":

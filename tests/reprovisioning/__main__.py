@@ -9,12 +9,9 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from cluster.cgroups import CannotHold
-from cluster.paths import Checkout, MissingArtifact
-from cluster.processes import ProcessEnded
-from cluster.signals import interrupt_on_termination
+from cluster.paths import Checkout
 from cluster.spark import SubmissionFailed
-from cluster.waiting import DeadlineMissed
+from demo.ending import Ending
 from demo.progress import ProgressLine
 from reprovisioning.run import Bench, Harmed
 from reprovisioning.scenario import Signing
@@ -22,29 +19,17 @@ from reprovisioning.summary import Pair, Summary
 
 # About two minutes of work, since an executor has at most one window per minute.
 BATCHES = 40
-INTERRUPTED = 130
-PROBLEMS = (CannotHold, DeadlineMissed, Harmed, MissingArtifact, ProcessEnded, SubmissionFailed)
 
 
 def main() -> int:
     arguments = _arguments()
-    interrupt_on_termination()
     progress = ProgressLine()
     pairs: list[Pair] = []
-    try:
+    with Ending("the measurement", progress, Harmed, SubmissionFailed) as ending:
         _measure(arguments, pairs, progress)
-    except KeyboardInterrupt:
-        print("interrupted; everything that was started has been stopped", file=sys.stderr)
-        code = INTERRUPTED
-    except PROBLEMS as problem:
-        print(f"the measurement could not be finished: {problem}", file=sys.stderr)
-        code = 1
-    else:
-        code = 0
-    progress.done()
     if pairs:
         print(Summary.of(pairs).text())
-    return code
+    return ending.exit_code
 
 
 def _arguments() -> argparse.Namespace:

@@ -8,11 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cluster.cgroups import CannotHold
-from cluster.paths import Checkout, MissingArtifact
-from cluster.processes import ProcessEnded
-from cluster.signals import interrupt_on_termination
-from cluster.waiting import DeadlineMissed
+from cluster.paths import Checkout
+from demo.ending import Ending
 from demo.progress import ProgressLine
 from scale_model import report
 from scale_model.arrival_file import Arrival, read_arrivals, recorded_arrivals
@@ -25,19 +22,9 @@ from scale_model.simulation import simulate
 from scale_model.states import STATES, State
 from scale_model.workload import arrivals
 
-INTERRUPTED = 130
 FEW = ("capacity", "x2", "profiles")
 # An earlier day of the same recurring applications.
 HISTORY_SEED = 0
-
-PROBLEMS = (
-    BadSeries,
-    CannotHold,
-    DeadlineMissed,
-    MissingArtifact,
-    ProcessEnded,
-    subprocess.CalledProcessError,
-)
 
 EXAMPLES = """\
 examples:
@@ -50,28 +37,22 @@ examples:
 def main() -> int:
     arguments = _arguments()
     checkout = Checkout(hadoop_version=arguments.hadoop_version)
-    interrupt_on_termination()
     progress = ProgressLine()
     runs: list[RunFigures] = []
     outcomes: list[RunOutcome] = []
     folder: Path = (arguments.output or checkout.target / "bench-cluster").resolve()
+    expected = (BadSeries, subprocess.CalledProcessError)
     try:
-        series = arguments.series or checkout.recorded_series
-        recorded = read_folder(series)
-        planned = read_arrivals(series, recorded)
-        _run(arguments, recorded, planned, folder, checkout, progress, runs, outcomes)
-    except KeyboardInterrupt:
-        progress.done()
-        print("interrupted; everything that was started has been stopped", file=sys.stderr)
-        return INTERRUPTED
-    except PROBLEMS as problem:
-        progress.done()
-        print(f"the comparison could not be finished: {problem}", file=sys.stderr)
-        return 1
+        with Ending("the comparison", progress, *expected) as ending:
+            series = arguments.series or checkout.recorded_series
+            recorded = read_folder(series)
+            planned = read_arrivals(series, recorded)
+            _run(arguments, recorded, planned, folder, checkout, progress, runs, outcomes)
     finally:
         if runs:
             _report(folder, runs, outcomes)
-    progress.done()
+    if ending.exit_code:
+        return ending.exit_code
     print(f"\n{report.about()}\n\n{report.as_text(runs)}\n\n{folder / 'report.html'}")
     return 1 if any(one.failures for one in runs) else 0
 
