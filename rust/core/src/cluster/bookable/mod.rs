@@ -27,7 +27,7 @@ pub(crate) use taken::{Next, Taken, TakenBy};
 pub use users::UserLimit;
 
 use super::settings::ClusterSettings;
-use super::state::{Application, NodeEntry, State};
+use super::state::{Application, Applications, NodeEntry, Nodes, State};
 use super::waiting::WaitingTable;
 use crate::ids::NodeId;
 use booked::Ratios;
@@ -97,11 +97,13 @@ impl Bookable {
             return Vec::new();
         }
         self.excuse_pause(settings, state, now_ms);
-        self.read_plans(settings, state, waiting, now_ms);
-        let sums = sums(settings, state, now_ms);
+        let State { nodes, applications, .. } = &mut *state;
         self.shares.advance(now_ms);
-        let waits = waits_by_queue(settings, state, waiting);
+        let waits = waits_by_queue(settings, nodes, applications, waiting);
         self.shares.read_waits(&waits);
+        // What is proven depends on who waits now.
+        self.read_plans(settings, nodes, applications, waiting, now_ms);
+        let sums = sums(settings, nodes, now_ms);
         let granted: HashMap<_, _> = sums
             .iter()
             .map(|(label, sums)| {
@@ -173,11 +175,11 @@ impl Bookable {
     fn read_plans(
         &mut self,
         settings: &ClusterSettings,
-        state: &mut State,
+        nodes: &mut Nodes,
+        applications: &Applications,
         waiting: &WaitingTable,
         now_ms: i64,
     ) {
-        let State { nodes, applications, .. } = state;
         let shares = &self.shares;
         let mut kinds_by_label: HashMap<Arc<str>, _> = HashMap::new();
         let from = self.read_up_to.map_or(Unbounded, Excluded);
@@ -230,9 +232,9 @@ impl Bookable {
     }
 }
 
-fn sums(settings: &ClusterSettings, state: &State, now_ms: i64) -> BTreeMap<Arc<str>, Sums> {
+fn sums(settings: &ClusterSettings, nodes: &Nodes, now_ms: i64) -> BTreeMap<Arc<str>, Sums> {
     let mut sums: BTreeMap<Arc<str>, Sums> = BTreeMap::new();
-    for entry in state.nodes.entries() {
+    for entry in nodes.entries() {
         let of_label = sums.entry(Arc::clone(&entry.label)).or_default();
         let registered = entry.registered_as_booked(settings.virtual_cores_count);
         let settled = registered.max(Booked::from(entry.booked));
@@ -257,15 +259,16 @@ fn granted_part(sums: &Sums, most: Option<Ratios>) -> Ratios {
 /// By queue, what the waiting containers would take. Their CPU is counted as on the first node.
 fn waits_by_queue<'a>(
     settings: &ClusterSettings,
-    state: &'a State,
+    nodes: &Nodes,
+    applications: &'a Applications,
     waiting: &WaitingTable,
 ) -> HashMap<&'a str, Taken> {
     let mut by_queue: HashMap<&str, Taken> = HashMap::new();
-    let Some(node) = state.nodes.entries().next() else {
+    let Some(node) = nodes.entries().next() else {
         return by_queue;
     };
     for (line, predicted) in waiting.lines_predicted() {
-        let Some(application) = state.applications.get(&line.application) else {
+        let Some(application) = applications.get(&line.application) else {
             continue;
         };
         let demanded = demanded_of(node, predicted, line.request, settings.virtual_cores_count);

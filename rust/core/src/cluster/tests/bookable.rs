@@ -106,6 +106,19 @@ fn what_runs_below_its_request_leaves_room_that_can_be_booked() {
 }
 
 #[test]
+fn a_queue_that_got_the_last_of_its_containers_waits_for_its_guarantee_no_more() {
+    let (mut cluster, node, app) = cluster_and_learned();
+    cluster.configure_queues(vec![share("root.default", 1.0, 1.0)]);
+    cluster.pending(app, Ask { count: 3, ..ask(3, 1) }, 0);
+    assert_eq!(follow(&mut cluster, node, 0, 3_000), memory(1_125), "three containers of 3 GB");
+    place(&mut cluster, "1", app, node, 3_000);
+    place(&mut cluster, "2", app, node, 3_000);
+    cluster.pending(app, Ask { count: 0, ..ask(3, 1) }, 3_000);
+    let ratio = follow(&mut cluster, node, 4_000, 4_000);
+    assert!(ratio.memory_thousandths >= 1_125, "6 GB that need 2, and 6 GB left: {ratio:?}");
+}
+
+#[test]
 fn a_node_whose_cpu_is_in_use_is_not_raised_however_little_memory_is() {
     let (mut cluster, node) = cluster_of_one(settings());
     let hog = waiting(&mut cluster, "hog", learned(&[4.0; 200], 0.1), ask(1, 1));
