@@ -36,6 +36,7 @@ fn application_of(actual: Demand, predicted: Demand) -> ApplicationSpec {
     ApplicationSpec {
         name: "a".to_owned(),
         submitted_ms: 0,
+        deadline_ms: None,
         executors: 1,
         request: Request { memory_bytes: 1_000_000_000, vcores: 1 },
         predicted: Some(predicted),

@@ -211,6 +211,7 @@ mod tests {
         let applications = completions_s.map(|completion_s| ApplicationOutcome {
             name: "a".to_owned(),
             submitted_s: 10.0,
+            deadline_s: None,
             started_s: 10.0,
             ended_s: 10.0 + completion_s,
         });

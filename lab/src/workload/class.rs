@@ -156,6 +156,7 @@ pub(super) fn application(
     ApplicationSpec {
         name,
         submitted_ms: 0,
+        deadline_ms: None,
         executors,
         request: size.request(),
         predicted: Some(actual.clone()),

@@ -9,7 +9,8 @@ use clap::Args;
 use elastane_core::cluster::PlacedReason;
 use elastane_core::{ContainerKind, Resources};
 use elastane_runtime::{
-    JournalEvent, Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
+    DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption, PreemptionOutcome, Record,
+    Refused, Reprovision,
 };
 
 use crate::failure::Failure;
@@ -74,6 +75,7 @@ impl Decisions {
             JournalEvent::Placed(placed) => &placed.application,
             JournalEvent::Refused(refused) => &refused.application,
             JournalEvent::Learned { application, .. } => application,
+            JournalEvent::Deadline(news) => &news.application,
             JournalEvent::Reprovision(reprovision) => &reprovision.application,
             JournalEvent::Preemption(preemption) => {
                 return preemption.application.as_ref() == Some(wanted);
@@ -143,6 +145,7 @@ impl DecisionsReport {
             }
             JournalEvent::Preemption(preemption) => preemption_sentence(&preemption),
             JournalEvent::Reprovision(reprovision) => reprovision_sentence(&reprovision),
+            JournalEvent::Deadline(news) => deadline_sentence(&news),
             JournalEvent::Learned { application, profile, outcome, runs } => {
                 let runs = match runs {
                     0 => "there is no profile yet".to_owned(),
@@ -188,6 +191,23 @@ impl DecisionsReport {
         let sentence = format!("{application} was not placed on {node}: {reason}{until}");
         Ok(writeln!(output, "{since}  waited    {sentence}")?)
     }
+}
+
+fn deadline_sentence(news: &DeadlineNews) -> String {
+    let DeadlineNews { application, deadline_ms, state, chance } = news;
+    let deadline = moment(*deadline_ms);
+    let what = match (state, chance) {
+        (DeadlineState::Given, Some(chance)) => {
+            let percent = 100.0 * chance;
+            format!("it is met with a probability of {percent:.0} % if all executors start now")
+        }
+        (DeadlineState::Given, None) => {
+            "whether it can be met is not known, without runs".to_owned()
+        }
+        (DeadlineState::Met, _) => "met".to_owned(),
+        (DeadlineState::Missed, _) => "missed".to_owned(),
+    };
+    format!("deadline  {application}, {deadline}: {what}")
 }
 
 fn placed_sentence(placed: &Placed) -> String {

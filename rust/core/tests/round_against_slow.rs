@@ -105,7 +105,9 @@ impl Told {
         let known = |(kind, demand)| Some((kind, predicted(demand)?));
         let demands = demands.into_iter().filter_map(known).collect();
         let queue = format!("root.{}", submission.queue);
+        let deadline_ms = submission.due_in_ms.map(|due_in_ms| self.now_ms + due_in_ms);
         let application = Application::new("id", "name", &queue, demands, self.now_ms);
+        let application = application.due_by(deadline_ms);
         let id = self.cluster.application_added(application);
         self.cluster.pending(id, submission.ask, self.now_ms);
         self.applications.push(id);

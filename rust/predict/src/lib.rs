@@ -4,6 +4,7 @@
 //! latest ones, with [`predict_next`]. [`score()`] compares a prediction with the usage of the run.
 //! The crate has no I/O and no clock; `docs/prediction.md` has the formulas.
 
+mod deadline;
 mod launch;
 mod made;
 mod others;
@@ -17,6 +18,7 @@ mod signature;
 mod statistics;
 mod stem;
 
+pub use deadline::{BadDeadline, chance_within, deadline_ms};
 pub use elastane_runs::{
     ContainerKind, ContainerSample, Feature, MAX_SLOTS, MOST_EXECUTOR_KINDS, Outcome, Run,
     RunRecorder, RunSeries, SignaturePart, kinds,

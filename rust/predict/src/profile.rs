@@ -6,7 +6,8 @@ use elastane_core::ContainerKind;
 use elastane_runs::{Run, kinds};
 
 use crate::recurring::{
-    Excluded, Exclusion, NotPredicted, PastRun, Prediction, RecurringSettings, predict_next,
+    Excluded, Exclusion, LogNormal, NotPredicted, PastRun, Prediction, RecurringSettings,
+    UsageCurve, predict_next,
 };
 
 /// How a profile is made.
@@ -66,6 +67,19 @@ impl Profile {
     pub fn all_planned(&self) -> impl Iterator<Item = (ContainerKind, &Prediction)> {
         let kinds = self.kinds.iter();
         kinds.filter_map(|(kind, prediction)| Some((*kind, prediction.as_ref().ok()?)))
+    }
+
+    /// The length of the next run in milliseconds: that of its longest executor, or else of its application
+    /// master. None where nothing is predicted.
+    pub fn length_ms(&self) -> Option<LogNormal> {
+        let lengths = self.all_planned().map(|(kind, prediction)| {
+            let lengths_ms = prediction.curves.iter().map(UsageCurve::length_ms);
+            (kind.is_application_master(), LogNormal::of(lengths_ms))
+        });
+        let longest = lengths.max_by(|(is_master, one), (is_other_master, other)| {
+            is_other_master.cmp(is_master).then(one.center.total_cmp(&other.center))
+        });
+        longest.map(|(_, length)| length)
     }
 
     /// The number of runs that it was made from.

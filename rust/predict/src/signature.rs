@@ -33,6 +33,10 @@ pub struct Submission {
     /// YARN's application tags.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// When it was submitted, in Unix milliseconds, where that was before now: a ResourceManager that starts
+    /// knows applications of the former one.
+    #[serde(default)]
+    pub submitted_ms: Option<i64>,
     /// The commands of the application master's launch context.
     #[serde(default)]
     pub commands: Vec<String>,
@@ -152,6 +156,7 @@ mod tests {
             queue: "root.etl".into(),
             application_type: "SPARK".into(),
             tags: Vec::new(),
+            submitted_ms: None,
             commands: vec![format!(
                 "{{{{JAVA_HOME}}}}/bin/java -server -Xmx1024m \
                  org.apache.spark.deploy.yarn.ApplicationMaster \

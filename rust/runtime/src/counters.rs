@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
-use crate::journal::{JournalEvent, PreemptionOutcome};
+use crate::journal::{DeadlineState, JournalEvent, PreemptionOutcome};
 use crate::status::ServiceStatus;
 
 /// A prediction is of one application and kind of container.
@@ -33,6 +33,8 @@ pub(crate) struct Counters {
     pub(crate) foreseen_by_others: AtomicU64,
     /// Earlier runs were known, and the request was planned by all the same.
     pub(crate) foreseen_by_request: AtomicU64,
+    deadlines_met: AtomicU64,
+    deadlines_missed: AtomicU64,
     pub(crate) models_trained: AtomicU64,
     /// Steps of learning that panicked.
     pub(crate) learning_failures: AtomicU64,
@@ -74,6 +76,11 @@ impl Counters {
                 PreemptionOutcome::Spared => &self.spared_memory_victims,
                 PreemptionOutcome::Refused => &self.refused_memory_victims,
                 PreemptionOutcome::Told | PreemptionOutcome::Observed => return,
+            },
+            JournalEvent::Deadline(news) => match news.state {
+                DeadlineState::Met => &self.deadlines_met,
+                DeadlineState::Missed => &self.deadlines_missed,
+                DeadlineState::Given => return,
             },
             JournalEvent::Reprovision(reprovision) => match &*reprovision.what {
                 "opened" => &self.reprovision_windows,

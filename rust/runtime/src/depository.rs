@@ -29,6 +29,7 @@ use std::thread::JoinHandle;
 
 use elastane_core::cluster::Demands;
 use elastane_predict::ProfileSettings;
+use elastane_predict::progress::LogNormal;
 use elastane_runs::{Run, RunEvent, RunSettings};
 use elastane_store::{Access, Depository, Merge, MergeReport, Retention, StoreError};
 
@@ -138,6 +139,11 @@ impl DepositoryThread {
     /// [`Work::Submitted`] starts the full prediction.
     pub(crate) fn demands(&self, key: &str, given: &RunSettings, now_ms: i64) -> Demands {
         self.shared.profiles.demands(key, given, now_ms)
+    }
+
+    /// See [`Profile::length_ms`](elastane_predict::Profile::length_ms).
+    pub(crate) fn length_ms(&self, key: &str, given: &RunSettings) -> Option<LogNormal> {
+        self.shared.profiles.cache.lock().length_ms(key, given)
     }
 
     pub(crate) fn profile_count(&self) -> usize {

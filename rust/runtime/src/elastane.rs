@@ -9,7 +9,7 @@ use elastane_core::cluster::{
     QueueShare, Request, RunningContainer, Standing,
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
-use elastane_predict::Submission;
+use elastane_predict::{Submission, deadline_ms};
 use elastane_protocol::{decode, encode};
 use elastane_runs::{OpenRun, RunEvent, RunSettings};
 use elastane_store::MergeReport;
@@ -21,7 +21,7 @@ use crate::journal::Record;
 use crate::memory_victims::PreemptionOrder;
 use crate::open_error::OpenError;
 use crate::report::ReportError;
-use crate::service::{Reported, Service};
+use crate::service::{Deadline, Reported, Service};
 use crate::settings::RuntimeSettings;
 use crate::writer::JournalWriter;
 
@@ -123,11 +123,32 @@ impl Elastane {
         let record = crate::submission_record(submission, now_ms);
         let given = RunSettings(record.settings.clone());
         let demands = self.depository.demands(&record.application_key, &given, now_ms);
+        let deadline = self.deadline(submission, &record.application_key, &given, now_ms);
         let Submission { queue, user, .. } = submission;
-        let submitted = self.service.lock().application_added(record, queue, user, demands);
+        let mut service = self.service.lock();
+        let (submitted, news) = service.application_added(record, queue, user, deadline, demands);
+        self.write(news);
+        drop(service);
         let application = submitted.application;
         self.depository.send(Work::Submitted(Box::new(submitted)));
         application
+    }
+
+    /// The deadline of a submission, and how long earlier runs with these settings say that it takes.
+    fn deadline(
+        &self,
+        submission: &Submission,
+        key: &str,
+        given: &RunSettings,
+        now_ms: i64,
+    ) -> Option<Deadline> {
+        let submitted_ms = submission.submitted_ms.unwrap_or(now_ms);
+        let (at_ms, bad) = deadline_ms(&submission.tags, submitted_ms);
+        for bad in bad {
+            log::warn!("{}: {bad}", submission.id);
+        }
+        let length_ms = self.depository.length_ms(key, given);
+        at_ms.map(|at_ms| Deadline { at_ms, length_ms })
     }
 
     /// See [`Service::application_moved`].
@@ -137,7 +158,9 @@ impl Elastane {
 
     /// See [`Service::application_removed`].
     pub fn application_removed(&self, application: ApplicationId, succeeded: bool, now_ms: i64) {
-        self.service.lock().application_removed(application, succeeded, now_ms);
+        let mut service = self.service.lock();
+        let record = service.application_removed(application, succeeded, now_ms);
+        self.write(record);
     }
 
     /// See [`Cluster::asks_beside`](elastane_core::cluster::Cluster::asks_beside).

@@ -61,9 +61,37 @@ pub enum JournalEvent {
         /// The number of runs in the profile; 0 without a profile.
         runs: usize,
     },
+    /// An application with a deadline was submitted, or ended.
+    Deadline(DeadlineNews),
     /// A record that is not read: [`JournalEvent::Node`], or one of a later version. Never written.
     #[serde(other)]
     Other,
+}
+
+/// What became of a deadline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeadlineNews {
+    /// YARN's application id.
+    pub application: String,
+    /// In Unix milliseconds.
+    pub deadline_ms: i64,
+    /// What happened.
+    pub state: DeadlineState,
+    /// At the submission: the probability that it is met if all executors start now; none for an application that
+    /// has not run before.
+    pub chance: Option<f64>,
+}
+
+/// The state of a deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeadlineState {
+    /// The application was submitted.
+    Given,
+    /// It succeeded in time.
+    Met,
+    /// It did not.
+    Missed,
 }
 
 /// A container that the core refused.

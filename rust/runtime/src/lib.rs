@@ -7,6 +7,7 @@
 mod amounts;
 mod backoff;
 mod counters;
+mod deadlines;
 mod depository;
 mod elastane;
 mod first_asks;
@@ -32,12 +33,13 @@ pub use crate::elastane::Elastane;
 pub use amounts::AmountError;
 pub use elastane_store::MergeReport;
 pub use journal::{
-    JournalEvent, Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
+    DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption, PreemptionOutcome, Record,
+    Refused, Reprovision,
 };
 pub use memory_victims::PreemptionOrder;
 pub use open_error::OpenError;
 pub use report::ReportError;
-pub use service::{Asked, Committed, Due, Reported, Service, Submitted};
+pub use service::{Asked, Committed, Deadline, Due, Reported, Service, Submitted};
 pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};
 pub use status::{ServiceStatus, StatusSnapshot};
 pub use submission::submission_record;

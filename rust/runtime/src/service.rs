@@ -13,6 +13,8 @@ use elastane_protocol::{Reply, Report};
 use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
 
 use crate::amounts;
+pub use crate::deadlines::Deadline;
+use crate::deadlines::Deadlines;
 pub use crate::first_asks::Asked;
 use crate::first_asks::FirstAsks;
 use crate::journal::{JournalEvent, Placed, Record, Refused};
@@ -38,6 +40,7 @@ pub struct Service {
     memory_victims: MemoryVictims,
     trackers: Trackers,
     first_asks: FirstAsks,
+    deadlines: Deadlines,
 }
 
 /// An application that was submitted: its containers are to be predicted.
@@ -116,6 +119,7 @@ impl Service {
             memory_victims: MemoryVictims::default(),
             trackers: Trackers::default(),
             first_asks: FirstAsks::default(),
+            deadlines: Deadlines::default(),
         }
     }
 
@@ -143,22 +147,28 @@ impl Service {
         self.trackers.retain_known(&self.cluster);
     }
 
-    /// A user submitted an application to a queue; `demands` are those that are known at once.
+    /// A user submitted an application to a queue, perhaps to be done by a time; `demands` are those that are
+    /// known at once. Of one with a deadline that no earlier process knew, the journal gets a record.
     pub fn application_added(
         &mut self,
         record: SubmissionRecord,
         queue: &str,
         user: &str,
+        deadline: Option<Deadline>,
         demands: Demands,
-    ) -> Submitted {
+    ) -> (Submitted, Option<Record>) {
         let now_ms = record.submitted_ms;
         let (id, name) = (&record.application_id, &record.application_name);
-        let application = Application::new(id, name, queue, demands, now_ms).by_user(user);
+        let application = Application::new(id, name, queue, demands, now_ms);
+        let application = application.by_user(user).due_by(deadline.map(|deadline| deadline.at_ms));
         let application = self.cluster.application_added(application);
         let is_new = !self.runs.is_restored(id);
+        let news = deadline
+            .map(|given| self.deadlines.added(application, id, given, now_ms))
+            .filter(|_| is_new);
         self.runs.begin(application, record.application_key.clone(), id, name, now_ms);
         self.first_asks.expect(application, id);
-        Submitted { application, record, is_new }
+        (Submitted { application, record, is_new }, news)
     }
 
     /// The prediction of an application's containers of one kind; none is the request.
@@ -182,13 +192,14 @@ impl Service {
         application: ApplicationId,
         succeeded: bool,
         now_ms: i64,
-    ) {
+    ) -> Option<Record> {
         let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
-        self.cluster.application_removed(application);
+        let removed = self.cluster.application_removed(application);
         self.refusals.forget(application);
         self.first_asks.forget(application);
         self.trackers.application_removed(application);
         self.runs.end(application, succeeded, now_ms, until_ms);
+        self.deadlines.removed(application, &removed?.id, succeeded, now_ms)
     }
 
     /// What an application waits for now. Its first ask for executors gives settings to predict by.
@@ -366,7 +377,7 @@ impl Service {
 
     /// Nodes and waiting applications, for people.
     pub fn status(&mut self, now_ms: i64) -> StatusSnapshot {
-        StatusSnapshot::take(&mut self.cluster, &self.measured, &self.runs, now_ms)
+        StatusSnapshot::take(&mut self.cluster, &self.measured, &self.runs, &self.deadlines, now_ms)
     }
 
     fn node_name(&self, node: NodeId) -> String {

@@ -6,6 +6,7 @@ use elastane_core::Cluster;
 use elastane_core::cluster::{ApplicationId, Ask, KeptNode, NodeId, WaitReason};
 use serde::Serialize;
 
+use crate::deadlines::{DeadlineStatus, Deadlines};
 use crate::measured::Measured;
 use crate::runs::Runs;
 
@@ -42,6 +43,8 @@ struct WaitingStatus {
     request_priority: Option<i32>,
     containers: u32,
     for_ms: i64,
+    /// None without a deadline.
+    deadline: Option<DeadlineStatus>,
     reason: String,
 }
 
@@ -64,6 +67,7 @@ struct WaitingSnapshot {
     application: String,
     ask: Ask,
     since_ms: i64,
+    deadline: Option<DeadlineStatus>,
     why: Option<WaitReason>,
 }
 
@@ -72,6 +76,7 @@ impl StatusSnapshot {
         cluster: &mut Cluster,
         measured: &HashMap<NodeId, Measured>,
         runs: &Runs,
+        deadlines: &Deadlines,
         now_ms: i64,
     ) -> Self {
         let nodes = cluster.nodes().map(|(number, entry)| {
@@ -97,7 +102,9 @@ impl StatusSnapshot {
             let why = cluster.wait_reason(id, now_ms);
             let application = cluster.application(id)?;
             let since_ms = application.waiting_since_ms;
-            Some(WaitingSnapshot { application: application.id.clone(), ask, since_ms, why })
+            let deadline = deadlines.status(id, now_ms);
+            let application = application.id.clone();
+            Some(WaitingSnapshot { application, ask, since_ms, deadline, why })
         });
         let waiting: Vec<_> = waiting.collect();
         let named = waiting.iter().filter_map(|waiting| named_application(waiting.why.as_ref()?));
@@ -124,6 +131,7 @@ impl StatusSnapshot {
             request_priority: waiting.ask.kind.priority(),
             containers: waiting.ask.count,
             for_ms: self.now_ms - waiting.since_ms,
+            deadline: waiting.deadline,
             reason: words.reason(waiting.why),
             application: waiting.application,
         });

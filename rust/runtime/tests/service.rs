@@ -26,7 +26,7 @@ fn service() -> (Service, NodeId) {
 
 fn submit(service: &mut Service, id: &str) -> Submitted {
     let record = submission_record(&submission(id), START_MS);
-    service.application_added(record, "root.default", "somebody", Demands::default())
+    service.application_added(record, "root.default", "somebody", None, Demands::default()).0
 }
 
 fn ask(count: u32) -> Ask {

@@ -9,6 +9,7 @@ mod bookable;
 mod by_memory;
 mod churn;
 mod countables;
+mod deadlines;
 mod foreseeing;
 mod grid;
 mod guarantee;

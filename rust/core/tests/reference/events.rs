@@ -68,6 +68,8 @@ pub struct Submission {
     pub master_demand: Option<Demand>,
     pub margin: f64,
     pub ask: Ask,
+    /// From the submission on.
+    pub due_in_ms: Option<i64>,
 }
 
 pub const GB: u64 = 1_000_000_000;
@@ -132,9 +134,11 @@ fn ask() -> impl Strategy<Value = Ask> {
 pub fn submission() -> impl Strategy<Value = Submission> {
     let margin = prop_oneof![Just(0.0), Just(0.25), Just(0.5)];
     let demand = || prop::option::weighted(0.8, demand());
-    (0_u8..3, demand(), demand(), margin, ask()).prop_map(
-        |(queue, demand, master_demand, margin, ask)| Submission {
+    let due_in_ms = prop::option::weighted(0.3, 0_i64..60_000);
+    (0_u8..3, demand(), demand(), margin, ask(), due_in_ms).prop_map(
+        |(queue, demand, master_demand, margin, ask, due_in_ms)| Submission {
             queue,
+            due_in_ms,
             demand,
             master_demand,
             margin,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use elastane_core::cluster::{Basis, Demands, Predicted};
+use elastane_predict::progress::LogNormal;
 use elastane_predict::{Prediction, Profile, ProfileSettings};
 use elastane_runs::{ContainerKind, RunSettings};
 use elastane_store::{PackError, PackedDemand};
@@ -33,6 +34,7 @@ pub(super) struct ProfileCache {
 pub(super) struct CachedProfile {
     /// The demand that containers of a kind are planned by, with its margin.
     kinds: Vec<(ContainerKind, PackedDemand, f64)>,
+    length_ms: Option<LogNormal>,
     /// The number of runs that the profile was made from.
     runs: usize,
     /// The profile holds for submissions that agree with these settings.
@@ -63,6 +65,7 @@ impl CachedProfile {
         };
         Self {
             kinds: profile.all_planned().filter_map(packed).collect(),
+            length_ms: profile.length_ms(),
             runs: profile.runs(),
             settings,
             demands: None,
@@ -88,6 +91,11 @@ impl ProfileCache {
     /// The number of runs that a profile was made from; 0 where there is none.
     pub(super) fn runs_of(&self, key: &str) -> usize {
         self.by_key.get(key).map_or(0, |entry| entry.runs)
+    }
+
+    /// See [`Profile::length_ms`]; none where there is no profile for these settings.
+    pub(super) fn length_ms(&self, key: &str, given: &RunSettings) -> Option<LogNormal> {
+        self.by_key.get(key).filter(|entry| entry.settings.agree(given))?.length_ms
     }
 
     /// Above [`MOST_PROFILES`], those that were used longest ago leave memory.

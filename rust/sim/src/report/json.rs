@@ -42,9 +42,11 @@ fn summary(policy: &PolicyOutcomes, lower_bound_s: &[f64]) -> Value {
         "makespan_s": each(|outcome| outcome.makespan_s),
         "mean_completion_s": each(SimulatedRun::mean_completion_s),
         "median_completion_s": each(SimulatedRun::median_completion_s),
+        "p95_completion_s": each(SimulatedRun::p95_completion_s),
         "utilization": per_resource(policy, |outcome| outcome.utilization),
         "time_above": above.collect::<BTreeMap<_, _>>(),
         "over_lower_bound": over_lower_bound,
+        "missed_deadlines": policy.outcomes.iter().map(SimulatedRun::missed_deadlines).collect::<Vec<_>>(),
         "counts": policy.outcomes.iter().map(|one| one.counts).collect::<Vec<_>>(),
     })
 }

@@ -226,6 +226,7 @@ impl<'a> Engine<'a> {
             .map(|(spec, job)| ApplicationOutcome {
                 name: spec.name.clone(),
                 submitted_s: spec.submitted_ms as f64 / 1e3,
+                deadline_s: spec.deadline_ms.map(|deadline_ms| deadline_ms as f64 / 1e3),
                 started_s: job.started_ms.unwrap_or(spec.submitted_ms) as f64 / 1e3,
                 ended_s: job.ended_ms / 1e3,
             })

@@ -65,6 +65,7 @@ mod tests {
         ApplicationSpec {
             name: format!("application {number}"),
             submitted_ms: 0,
+            deadline_ms: None,
             executors: 1,
             request: REQUEST,
             predicted: is_known.then(|| actual.clone()),

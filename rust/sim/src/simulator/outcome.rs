@@ -55,6 +55,8 @@ pub struct ApplicationOutcome {
     pub name: String,
     /// Its submission, in seconds from the start of the simulation.
     pub submitted_s: f64,
+    /// When it had to be done; none without a deadline.
+    pub deadline_s: Option<f64>,
     /// When its first executor started.
     pub started_s: f64,
     /// When its last executor ended.
@@ -65,6 +67,11 @@ impl ApplicationOutcome {
     /// From submission to end.
     pub fn completion_s(&self) -> f64 {
         self.ended_s - self.submitted_s
+    }
+
+    /// Whether it ended after its deadline.
+    pub fn missed_deadline(&self) -> bool {
+        self.deadline_s.is_some_and(|deadline_s| self.ended_s > deadline_s)
     }
 }
 
@@ -130,6 +137,11 @@ impl SimulatedRun {
         completions
     }
 
+    /// The number of applications that ended after their deadline.
+    pub fn missed_deadlines(&self) -> usize {
+        self.applications.iter().filter(|one| one.missed_deadline()).count()
+    }
+
     /// The mean completion time; 0 without applications.
     pub fn mean_completion_s(&self) -> f64 {
         crate::summary::mean(&self.completions_s())
@@ -138,5 +150,10 @@ impl SimulatedRun {
     /// The median completion time; 0 without applications.
     pub fn median_completion_s(&self) -> f64 {
         crate::summary::quantile(&self.completions_s(), 0.5)
+    }
+
+    /// The completion time that one in twenty exceeds; 0 without applications.
+    pub fn p95_completion_s(&self) -> f64 {
+        crate::summary::quantile(&self.completions_s(), 0.95)
     }
 }

@@ -14,7 +14,7 @@ use elastane_core::cluster::{
 use elastane_core::reprovision::Reprovisioned;
 use elastane_core::{ClusterSettings, ContainerKind};
 use elastane_runs::SubmissionRecord;
-use elastane_runtime::Service;
+use elastane_runtime::{Deadline, Service};
 
 use super::agenda::Piece;
 use super::kinds::Kinds;
@@ -114,7 +114,8 @@ impl ResourceManager {
             signature: Vec::new(),
             settings: BTreeMap::new(),
         };
-        let submitted = self.service.application_added(record, QUEUE, "", demands);
+        let deadline = spec.deadline_ms.map(|at_ms| Deadline { at_ms, length_ms: None });
+        let (submitted, _) = self.service.application_added(record, QUEUE, "", deadline, demands);
         let number = submitted.application.0 as usize;
         if self.places.len() <= number {
             self.places.resize(number + 1, place);

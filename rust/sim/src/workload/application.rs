@@ -12,6 +12,8 @@ pub struct ApplicationSpec {
     pub name: String,
     /// Its submission, in milliseconds from the start.
     pub submitted_ms: i64,
+    /// When it has to be done, in milliseconds from the start; none without a deadline.
+    pub deadline_ms: Option<i64>,
     /// How many executors it has.
     pub executors: u32,
     /// The request of each executor.

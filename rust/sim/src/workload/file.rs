@@ -45,6 +45,7 @@ struct ApplicationText {
     name: String,
     #[serde(default)]
     submitted_ms: i64,
+    deadline_ms: Option<i64>,
     #[serde(default = "one")]
     executors: u32,
     request: VcoresText,
@@ -121,6 +122,12 @@ fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSp
         let problem = format!("{}, at least 0 is allowed", text.submitted_ms);
         return Err(wrong(format!("{place}.submitted_ms"), problem));
     }
+    if let Some(deadline_ms) = text.deadline_ms
+        && deadline_ms < 1
+    {
+        let problem = format!("{deadline_ms}, at least 1 is allowed");
+        return Err(wrong(format!("{place}.deadline_ms"), problem));
+    }
     if text.executors > MOST_EXECUTORS {
         let problem = format!("{}, at most {MOST_EXECUTORS} are allowed", text.executors);
         return Err(wrong(format!("{place}.executors"), problem));
@@ -138,6 +145,7 @@ fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSp
     Ok(ApplicationSpec {
         name: text.name.clone(),
         submitted_ms: text.submitted_ms,
+        deadline_ms: text.deadline_ms.map(|after_ms| text.submitted_ms.saturating_add(after_ms)),
         executors: text.executors,
         request: Request { memory_bytes: text.request.memory_bytes, vcores: text.request.vcores },
         predicted,

@@ -20,6 +20,7 @@ pub fn application(
     ApplicationSpec {
         name: name.to_owned(),
         submitted_ms,
+        deadline_ms: None,
         executors,
         request: Request { memory_bytes: 2_000_000_000, vcores: 2 },
         predicted: Some(actual.clone()),

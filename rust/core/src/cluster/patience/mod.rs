@@ -1,11 +1,13 @@
-//! Rules for applications that wait long: starvation, reservations, a kept node, and being named in
+//! Rules for applications that wait: deadlines, starvation, reservations, a kept node, and being named in
 //! vain.
 
+mod deadline;
 mod kept_node;
 mod reservation;
 mod skips;
 mod starvation;
 
+pub(crate) use deadline::urgency;
 pub use kept_node::KeptNode;
 pub(crate) use kept_node::{KeptAsOffered, NodeKeeper};
 pub(crate) use reservation::ReservationContest;

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use crate::amounts::Amounts;
 use crate::by_plan::ByPlan;
 use crate::cluster::plan::{LifeNeeds, Starts};
-use crate::cluster::ranking::{Contender, Contest, Rank, Scores};
+use crate::cluster::ranking::{Contender, Contest, Rank, Scores, Urgency};
 use crate::cluster::state::ApplicationId;
 use crate::cluster::waiting::{Line, Row};
 use crate::fit::{Peaks, Terms};
@@ -42,6 +42,7 @@ impl ReservationContest {
         &mut self,
         row: Row,
         line: &Line,
+        urgency: Urgency,
         now_ms: i64,
         scores: &Scores<'_>,
         need: impl FnOnce() -> Need<'a>,
@@ -52,11 +53,11 @@ impl ReservationContest {
         let in_vain = line
             .listed_first_since_ms
             .is_some_and(|since_ms| now_ms.saturating_sub(since_ms) >= IN_VAIN_AFTER_MS);
-        if in_vain || contest.is_lost(line, false, scores.lower_bound(row, line)) {
+        if in_vain || contest.is_lost(line, urgency, scores.lower_bound(row, line)) {
             return;
         }
         let score = scores.exact(row, line, &need());
-        let rank = Rank::new(line, false, Turn::Usual, score);
+        let rank = Rank::new(line, urgency, Turn::Usual, score);
         contest.enter(Contender::new(row, line, rank));
     }
 

@@ -11,21 +11,33 @@ use crate::policy::Turn;
 /// CapacityScheduler: one application gets all its executors before the next one gets any.
 const STEPS_OF_SCORE: f64 = 1e9;
 
+/// What goes before the policy's score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Urgency {
+    /// It starves, or its queue is owed its guarantee: it goes whether it fits or not.
+    Starves,
+    /// It would miss its deadline. The one that has to start first goes first.
+    Due {
+        latest_start_ms: i64,
+    },
+    Usual,
+}
+
 /// Sort key of the applications that a round lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     priority: Reverse<i32>,
-    does_not_starve: bool,
+    urgency: Urgency,
     turn: Turn,
     score: i64,
     pub(crate) application: ApplicationId,
 }
 
 impl Rank {
-    pub(crate) fn new(line: &Line, starves: bool, turn: Turn, score: f64) -> Self {
+    pub(crate) fn new(line: &Line, urgency: Urgency, turn: Turn, score: f64) -> Self {
         Self {
             priority: Reverse(line.priority),
-            does_not_starve: !starves,
+            urgency,
             turn,
             score: (score * STEPS_OF_SCORE).round() as i64,
             application: line.application,
@@ -33,7 +45,7 @@ impl Rank {
     }
 
     pub(crate) fn starves(&self) -> bool {
-        !self.does_not_starve
+        self.urgency == Urgency::Starves
     }
 }
 
@@ -77,13 +89,13 @@ impl Contest {
 
     /// Whether a usual turn with a score of `at_least` or more cannot win a place.
     #[inline]
-    pub(crate) fn is_lost(&self, line: &Line, starves: bool, at_least: f64) -> bool {
+    pub(crate) fn is_lost(&self, line: &Line, urgency: Urgency, at_least: f64) -> bool {
         let best = &self.best[line.queue as usize];
         let Some(Contender { rank, .. }) = best.peek().filter(|_| best.len() == self.places) else {
             return false;
         };
-        let class = (Reverse(line.priority), !starves);
-        match class.cmp(&(rank.priority, rank.does_not_starve)) {
+        let class = (Reverse(line.priority), urgency);
+        match class.cmp(&(rank.priority, rank.urgency)) {
             Ordering::Less => false,
             Ordering::Greater => true,
             // Allows for one rounding step.

@@ -6,7 +6,7 @@ mod prospect;
 mod scores;
 mod work_shares;
 
-pub(crate) use contest::{Contender, Contest, Rank};
+pub(crate) use contest::{Contender, Contest, Rank, Urgency};
 pub(crate) use fit_filter::FitFilter;
 pub(crate) use prospect::{Judge, Prospect, some_of_each_left};
 pub(crate) use scores::Scores;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::{Offer, Round};
-use crate::cluster::patience::admit;
-use crate::cluster::ranking::{Contender, Judge, Prospect, Rank};
+use crate::cluster::patience::{admit, urgency};
+use crate::cluster::ranking::{Contender, Judge, Prospect, Rank, Urgency};
 use crate::cluster::state::{ApplicationId, PlacedReason, Request};
 use crate::cluster::waiting::Note;
 use crate::policy::{Turn, Waiting};
@@ -59,8 +59,11 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         let is_owed = shares.owes(&application.queue, &entry.label, line.request);
         match admit(&prospect, settings, entry, application, line.request, is_owed, now_ms) {
             Ok(admitted) => {
-                let starves = admitted != PlacedReason::Fits;
-                let rank = Rank::new(&line, starves, turn, prospect.score());
+                let urgency = match admitted {
+                    PlacedReason::Fits => urgency(&line, life, now_ms),
+                    _ => Urgency::Starves,
+                };
+                let rank = Rank::new(&line, urgency, turn, prospect.score());
                 contenders.push(Contender::new(row, &line, rank));
             }
             Err(excess) => {

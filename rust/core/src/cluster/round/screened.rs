@@ -4,8 +4,10 @@
 use super::Offer;
 use crate::by_plan::ByPlan;
 use crate::cluster::bookable::Shares;
-use crate::cluster::patience::{KeptAsOffered, ReservationContest, Wait};
-use crate::cluster::ranking::{Contender, Contest, FitFilter, Rank, Scores, some_of_each_left};
+use crate::cluster::patience::{KeptAsOffered, ReservationContest, Wait, urgency};
+use crate::cluster::ranking::{
+    Contender, Contest, FitFilter, Rank, Scores, Urgency, some_of_each_left,
+};
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{ApplicationId, Applications, Countables, NodeEntry};
 use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
@@ -58,11 +60,13 @@ impl ScreenedRound<'_> {
         let need_of = |row: Row| self.entry.need(predicted[row].as_ref(), lines[row].request);
         for (row, line) in lines.iter().enumerate() {
             let need = || need_of(row);
-            let starves = match self.check(row, line, countables, held_back, &mut filter, need) {
-                Check::Fits => false,
-                Check::Starves => true,
+            let urgency_of_it = || urgency(line, || screen.life(row), self.now_ms);
+            let urgency = match self.check(row, line, countables, held_back, &mut filter, need) {
+                Check::Fits => urgency_of_it(),
+                Check::Starves => Urgency::Starves,
                 Check::Lacks(resource) => {
-                    reservation_contest.offer(row, line, self.now_ms, &scores, need);
+                    let urgency = urgency_of_it();
+                    reservation_contest.offer(row, line, urgency, self.now_ms, &scores, need);
                     notes[row] = Note::NoFit { node: self.offer.node, resource };
                     continue;
                 }
@@ -72,11 +76,11 @@ impl ScreenedRound<'_> {
                 }
                 Check::LeftOut => continue,
             };
-            if contest.is_lost(line, starves, scores.lower_bound(row, line)) {
+            if contest.is_lost(line, urgency, scores.lower_bound(row, line)) {
                 continue;
             }
             let score = scores.exact(row, line, &need());
-            let rank = Rank::new(line, starves, Turn::Usual, score);
+            let rank = Rank::new(line, urgency, Turn::Usual, score);
             contest.enter(Contender::new(row, line, rank));
         }
         let reservations = reservation_contest.reservations(left, self.by.peaks);

@@ -48,6 +48,8 @@ pub struct Application {
     pub demands: Demands,
     /// When it was submitted.
     pub submitted_ms: i64,
+    /// When it has to be done; none without a deadline.
+    pub deadline_ms: Option<i64>,
     /// Number of its running containers.
     pub running: u32,
     /// Sum of the running containers' requests.
@@ -77,6 +79,7 @@ impl Application {
             user: Arc::default(),
             demands,
             submitted_ms,
+            deadline_ms: None,
             running: 0,
             allocated: Request::default(),
             waiting: None,
@@ -91,6 +94,11 @@ impl Application {
     /// The same, submitted by a user.
     pub fn by_user(self, user: &str) -> Self {
         Self { user: user.into(), ..self }
+    }
+
+    /// The same, to be done by a time.
+    pub fn due_by(self, deadline_ms: Option<i64>) -> Self {
+        Self { deadline_ms, ..self }
     }
 
     /// Whether a container runs beside its ApplicationMaster, so that the application makes

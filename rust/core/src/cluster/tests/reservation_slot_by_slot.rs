@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cluster::patience::Reservation;
-use crate::cluster::ranking::{Contender, Rank};
+use crate::cluster::ranking::{Contender, Rank, Urgency};
 use crate::cluster::waiting::Line;
 use crate::left::Left;
 use crate::need::Need;
@@ -106,6 +106,7 @@ fn contender(application: u32, score: f64) -> Contender {
     let line = Line {
         request: Request::default(),
         since_ms: 0,
+        deadline_ms: None,
         queue: 0,
         application: ApplicationId(application),
         priority: 0,
@@ -116,7 +117,7 @@ fn contender(application: u32, score: f64) -> Contender {
         is_ordered: true,
         asks_countables: false,
     };
-    Contender::new(0, &line, Rank::new(&line, false, Turn::Usual, score))
+    Contender::new(0, &line, Rank::new(&line, Urgency::Usual, Turn::Usual, score))
 }
 
 fn slots(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Units>> {

@@ -21,6 +21,8 @@ pub(crate) type Row = usize;
 pub(crate) struct Line {
     pub(crate) request: Request,
     pub(crate) since_ms: i64,
+    /// When its application has to be done; none without a deadline.
+    pub(crate) deadline_ms: Option<i64>,
     /// The queue's number in the waiting table.
     pub(crate) queue: u32,
     pub(crate) application: ApplicationId,

@@ -118,6 +118,7 @@ impl WaitingTable {
         self.lines.push(Line {
             request: ask.request,
             since_ms: application.waiting_since_ms,
+            deadline_ms: application.deadline_ms,
             queue,
             application: id,
             priority: ask.priority,

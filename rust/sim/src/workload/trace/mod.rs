@@ -60,6 +60,7 @@ fn spec(
     Ok(ApplicationSpec {
         name,
         submitted_ms,
+        deadline_ms: None,
         executors,
         request,
         predicted: Some(actual.clone()),

@@ -133,6 +133,7 @@ final class CoreApplications {
         application.getApplicationTags() == null
             ? Collections.emptySet()
             : application.getApplicationTags());
+    description.put("submitted_ms", application.getSubmitTime());
     description.put("commands", launchCommands(application));
     try {
       return JSON.writeValueAsString(description);
