@@ -18,7 +18,7 @@ COMPARED = ("x2", "right-sized", "learning", "profiles", "oracle")
 def main() -> int:
     options = parser("scale_model.alternatives", __doc__, list(STATES), seeds=5)
     arguments = options.parse_args()
-    variants = {name: Variant(name) for name in COMPARED}
+    variants = {name: Variant(name) for name in (BASELINE, *COMPARED)}
     corner = f"against {BASELINE}"
     return print_changes(arguments.state, arguments.seeds, Variant(BASELINE), variants, corner)
 

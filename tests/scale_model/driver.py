@@ -121,7 +121,7 @@ class Driver:
                     "name": application.name,
                     "user": application.user,
                     "queue": application.queue,
-                    "tags": knowledge.tags(self._contender, number),
+                    "tags": knowledge.tags(self._contender, number) + _deadline_tags(application),
                     "afterMs": round(application.arrives_s * 1000),
                     "memoryMb": requested_mb(self._contender, application),
                     "vcores": application.vcores,
@@ -142,6 +142,12 @@ class Driver:
             f"--write-share {SHAPE.disk_write_share} {groups} "
             f"--outcome {shlex.quote(str(self._outcomes))} --name {name}"
         )
+
+
+def _deadline_tags(application: Application) -> list[str]:
+    if application.deadline_s is None:
+        return []
+    return [f"elastane.deadline={round(application.deadline_s)}s"]
 
 
 def requested_mb(contender: Contender, application: Application) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from demo.series import integral
 from scale_model.run import RunOutcome
 from scale_model.scale import SHAPE
+from scale_model.simulation import Simulated
 
 FULL = 0.9
 
@@ -46,19 +47,28 @@ class RunFigures:
     others_mean_cores: float
     """What the rest of the machine used: YARN's daemons, agents, the driver, and other work."""
 
+    deadlines: int
+    """Applications with a deadline."""
+
+    missed_deadlines: int
     simulated_makespan_s: float | None
     simulated_mean_completion_s: float | None
+    simulated_missed_deadlines: float | None
     """In the simulator; None where it has no such policy."""
 
 
-def figures(outcome: RunOutcome, simulated: tuple[float, float] | None = None) -> RunFigures:
-    """`simulated` are the makespan and the mean completion time in the simulator."""
+def figures(outcome: RunOutcome, simulated: Simulated | None = None) -> RunFigures:
     submitted = {e["application"]: e["time_s"] for e in outcome.events if e["event"] == "submitted"}
     finished = {e["application"]: e["time_s"] for e in outcome.events if e["event"] == "finished"}
     last = max((event["time_s"] for event in outcome.events), default=0.0)
     ends = {number: finished.get(number, last) for number in submitted}
     completions = sorted(ends[number] - begin for number, begin in submitted.items())
     makespan_s = max(ends.values()) - min(submitted.values())
+    deadlines = {
+        number: one.deadline_s
+        for number, one in enumerate(outcome.applications)
+        if one.deadline_s is not None
+    }
     slowdowns = sorted(_slowdowns(outcome))
     total_core_s = SHAPE.cpu_cores * len(outcome.nodes) * makespan_s
     booked, used = _memory(outcome, makespan_s)
@@ -79,8 +89,14 @@ def figures(outcome: RunOutcome, simulated: tuple[float, float] | None = None) -
         out_of_memory_kills=outcome.out_of_memory_kills,
         failures=len(outcome.applications) - len(finished),
         others_mean_cores=(outcome.machine_core_s - outcome.cpu_core_s) / makespan_s,
-        simulated_makespan_s=simulated and simulated[0],
-        simulated_mean_completion_s=simulated and simulated[1],
+        deadlines=len(deadlines),
+        missed_deadlines=sum(
+            number not in finished or finished[number] - submitted[number] > deadline_s
+            for number, deadline_s in deadlines.items()
+        ),
+        simulated_makespan_s=simulated and simulated.makespan_s,
+        simulated_mean_completion_s=simulated and simulated.mean_completion_s,
+        simulated_missed_deadlines=simulated and simulated.missed_deadlines,
     )
 
 

@@ -33,9 +33,15 @@ COLUMNS: tuple[tuple[str, Callable[[RunFigures], float | None], int], ...] = (
     ("node-min CPU > 90 %", lambda one: one.full_cpu_min, 1),
     ("kills", lambda one: one.kills, 1),
     ("failures", lambda one: one.failures, 1),
+    ("missed deadlines", lambda one: one.missed_deadlines if one.deadlines else None, 1),
     ("CPU of all else, cores", lambda one: one.others_mean_cores, 2),
     ("simulated makespan, s", lambda one: one.simulated_makespan_s, 0),
     ("simulated completion, s", lambda one: one.simulated_mean_completion_s, 0),
+    (
+        "simulated missed deadlines",
+        lambda one: one.simulated_missed_deadlines if one.deadlines else None,
+        1,
+    ),
 )
 
 

@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -16,12 +16,9 @@ from demo.progress import ProgressLine
 from scale_model.contenders import CONTENDERS
 from scale_model.options import count
 from scale_model.recorded import BadSeries, read_folder
-from scale_model.simulation import simulate
-from scale_model.states import STATES
+from scale_model.simulation import Simulated, simulate
+from scale_model.states import STATES, State
 from scale_model.workload import Application, arrivals
-
-Times = tuple[float, float]
-"""Makespan and mean completion time, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +28,13 @@ class Variant:
     contender: str
     options: tuple[str, ...] = ()
 
-    def times(self, days: Sequence[Sequence[Application]], checkout: Checkout) -> list[Times]:
+    def runs(self, days: Sequence[Sequence[Application]], checkout: Checkout) -> list[Simulated]:
         with tempfile.TemporaryDirectory() as folder:
-            times = [
+            runs = [
                 simulate(CONTENDERS[self.contender], day, Path(folder), checkout, self.options)
                 for day in days
             ]
-        return [one for one in times if one is not None]
+        return [one for one in runs if one is not None]
 
 
 def parser(
@@ -55,7 +52,11 @@ def parser(
 
 
 def print_changes(
-    states: Sequence[str], seeds: int, usual: Variant, variants: Mapping[str, Variant], corner: str
+    states: Sequence[str],
+    seeds: int,
+    usual: Variant,
+    variants: Mapping[str, Variant],
+    corner: str,
 ) -> int:
     """Prints a table with a row for each variant and a column for each state.
 
@@ -68,10 +69,10 @@ def print_changes(
         for state in states:
             days = [arrivals(STATES[state], recorded, seed) for seed in range(1, seeds + 1)]
             progress(f"{state}: {usual.contender}")
-            by = usual.times(days, checkout)
+            by = usual.runs(days, checkout)
             for name, variant in variants.items():
                 progress(f"{state}: {name}")
-                rows[name].append(_change(by, variant.times(days, checkout)))
+                rows[name].append(_cell(STATES[state], by, variant.runs(days, checkout)))
     except (BadSeries, MissingArtifact, subprocess.CalledProcessError) as problem:
         progress.done()
         print(problem, file=sys.stderr)
@@ -83,12 +84,21 @@ def print_changes(
     return 0
 
 
-def _change(usual: list[Times], changed: list[Times]) -> str:
-    """The mean changes in percent, over the seeds."""
+def _cell(state: State, usual: list[Simulated], changed: list[Simulated]) -> str:
+    """Means over the seeds: the changes of makespan and mean completion time in percent, and the
+    number of missed deadlines where there are some."""
+    cells = [
+        _percent(usual, changed, lambda one: one.makespan_s),
+        _percent(usual, changed, lambda one: one.mean_completion_s),
+    ]
+    if state.deadline_over_alone:
+        cells.append(f"{mean(one.missed_deadlines for one in changed):.1f} missed")
+    return ", ".join(cells)
 
-    def percent(place: int) -> str:
-        ratios = [one[place] / by[place] for one, by in zip(changed, usual, strict=True)]
-        change = round(100 * (mean(ratios) - 1), 1)
-        return f"{change:+.1f}".replace("-", "\N{MINUS SIGN}") if change else "0"
 
-    return f"{percent(0)}, {percent(1)}"
+def _percent(
+    usual: list[Simulated], changed: list[Simulated], value: Callable[[Simulated], float]
+) -> str:
+    ratios = [value(one) / value(by) for one, by in zip(changed, usual, strict=True)]
+    change = round(100 * (mean(ratios) - 1), 1)
+    return f"{change:+.1f}".replace("-", "\N{MINUS SIGN}") if change else "0"

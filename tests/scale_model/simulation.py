@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -16,6 +17,16 @@ from scale_model.driver import requested_mb
 from scale_model.recorded import Series
 from scale_model.scale import NODES, SCALE, SHAPE, SLOT_S
 from scale_model.workload import EXECUTOR_SPREAD, RUN_SPREAD, Application
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The figures of a simulated run."""
+
+    makespan_s: float
+    mean_completion_s: float
+    p95_completion_s: float
+    missed_deadlines: float
 
 
 def policy(contender: Contender) -> str | None:
@@ -33,10 +44,8 @@ def simulate(
     folder: Path,
     checkout: Checkout,
     options: Sequence[str] = (),
-) -> tuple[float, float] | None:
-    """Makespan and mean completion time, in seconds; None if the simulator has no such policy.
-
-    `options` are more of `elastane-lab simulate`."""
+) -> Simulated | None:
+    """None if the simulator has no such policy. `options` are more of `elastane-lab simulate`."""
     chosen = policy(contender)
     if chosen is None:
         return None
@@ -45,7 +54,7 @@ def simulate(
     arguments = ("--scenario", scenario, "--policy", chosen, "--json", result, *options)
     run_elastane_lab(checkout, "simulate", *arguments)
     figures = json.loads(result.read_text())["policies"][chosen]
-    return mean(figures["makespan_s"]), mean(figures["mean_completion_s"])
+    return Simulated(**{field.name: mean(figures[field.name]) for field in fields(Simulated)})
 
 
 def _scenario(contender: Contender, applications: Sequence[Application]) -> dict[str, Any]:
@@ -69,6 +78,7 @@ def _application(contender: Contender, application: Application) -> dict[str, An
     return {
         "name": application.name,
         "submitted_ms": round(application.arrives_s * 1000),
+        "deadline_ms": application.deadline_s and round(application.deadline_s * 1000),
         "executors": application.executors,
         "request": {"vcores": application.vcores, "memory_bytes": memory_mb * MEBIBYTE},
         "actual": _in_slots(application.series),

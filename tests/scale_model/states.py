@@ -35,6 +35,10 @@ class State:
     """One recurring application in this many does half as much work again as in earlier runs; 0:
     none."""
 
+    deadline_over_alone: tuple[float, float] | None = None
+    """Deadlines of recurring applications, over the time that they take alone: drawn evenly from
+    this range."""
+
 
 MEMORY_BOUND = State(
     "memory-bound",
@@ -68,4 +72,11 @@ GROWN = State(
     grown_every=10,
 )
 
-STATES = {one.name: one for one in (MEMORY_BOUND, CPU_BOUND, DISKS, LOCK_STEP, GROWN)}
+DEADLINES = State(
+    "deadlines",
+    "as memory-bound; recurring applications have deadlines at 1.2 to 3 times their shortest run",
+    cpu_used=0.35,
+    deadline_over_alone=(1.2, 3.0),
+)
+
+STATES = {one.name: one for one in (MEMORY_BOUND, CPU_BOUND, DISKS, LOCK_STEP, GROWN, DEADLINES)}

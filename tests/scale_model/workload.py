@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from statistics import mean
 
@@ -26,6 +26,8 @@ EXECUTOR_SPREAD = 0.05
 RUN_SPREAD = 0.04
 RECURRING_KINDS = 15
 GROWTH = 1.5
+# What YARN takes to start the first executor and to see the last one end.
+YARN_S = 5.0
 LEAST_OVER_PEAK = 1.05
 
 
@@ -48,6 +50,9 @@ class Application:
 
     stretches: tuple[float, ...]
     """Of each executor: its slots' length over the series'."""
+
+    deadline_s: float | None = None
+    """Since the submission."""
 
     @property
     def executors(self) -> int:
@@ -109,7 +114,7 @@ def submission(
     series = kind.runs[0] if state.same_series else draw.choice(kind.runs)
     stretch = kind.stretch * _spread(draw, run_spread) * (GROWTH if grown else 1.0)
     cpu = _spread(draw, run_spread)
-    return Application(
+    application = Application(
         name=kind.name,
         user=kind.user,
         queue=kind.queue,
@@ -121,6 +126,10 @@ def submission(
         series=series.scaled(cpu=cpu, memory=1.0, network=1.0, disk=1.0, slot=stretch),
         stretches=tuple(_spread(draw, executor_spread) for _ in range(kind.executors)),
     )
+    if not recurring or state.deadline_over_alone is None:
+        return application
+    factor = draw.uniform(*state.deadline_over_alone)
+    return replace(application, deadline_s=factor * (application.alone_s + YARN_S))
 
 
 def _scaled(state: State, recorded: dict[str, list[Series]]) -> dict[str, list[Series]]:

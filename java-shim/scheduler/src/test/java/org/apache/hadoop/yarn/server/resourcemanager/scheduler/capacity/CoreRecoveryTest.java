@@ -20,6 +20,8 @@ import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttemptState;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
@@ -203,6 +205,29 @@ class CoreRecoveryTest {
             Thread.getAllStackTraces().keySet().stream()
                 .noneMatch(thread -> thread.getName().equals("elastane-recovery")));
     assertTrue(Files.exists(directory.resolve("elastane/depository.sqlite")));
+  }
+
+  @Test
+  void aDeadlineCountsFromTheSubmissionAlsoWhenANewCoreIsToldOfIt() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      cluster.scheduler().link().recovery().setWaitsForTest();
+      cluster.register("127.0.0.1:1", 4096, 4);
+      MockRM resourceManager = cluster.resourceManager();
+      RMApp application =
+          MockRMAppSubmitter.submit(
+              resourceManager,
+              MockRMAppSubmissionData.Builder.createWithMemory(1024, resourceManager)
+                  .withApplicationTags(Collections.singleton("elastane.deadline=90m"))
+                  .build());
+      resourceManager.drainEvents();
+      long deadlineMs = application.getSubmitTime() + TimeUnit.MINUTES.toMillis(90);
+      assertEquals(deadlineMs, cluster.coreStatus().at("/waiting/0/deadline/at_ms").asLong());
+      fail(cluster);
+      refresh(cluster, conf);
+      Await.until("the core is back", cluster.scheduler().link().guard()::inService);
+      assertEquals(deadlineMs, cluster.coreStatus().at("/waiting/0/deadline/at_ms").asLong());
+    }
   }
 
   private static void fail(TestCluster cluster) {
