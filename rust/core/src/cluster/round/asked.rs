@@ -37,17 +37,18 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         if turn == Turn::NotNow || !line.request.fits_into(free) {
             continue;
         }
-        if line.kind.is_application_master()
-            && waited_ms < settings.starvation_wait_ms
-            && held_back.as_ref().is_some_and(|queues| queues[line.queue as usize])
-        {
-            continue;
-        }
         let Some(application) = round.cluster.state.applications.get(&id) else {
             continue;
         };
         let predicted = application.demands.of(line.kind);
         let life = || entry.need(predicted, line.request).life();
+        if line.kind.is_application_master()
+            && waited_ms < settings.starvation_wait_ms
+            && held_back.as_ref().is_some_and(|queues| queues[line.queue as usize])
+            && urgency(&line, life, now_ms) == Urgency::Usual
+        {
+            continue;
+        }
         if kept.is_some_and(|kept| !kept.admits(&line, life(), now_ms)) {
             round.cluster.waiting.set_note(row, Note::Kept { node });
             continue;

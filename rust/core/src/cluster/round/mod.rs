@@ -1,9 +1,10 @@
 //! A round of allocation: the applications whose next container may go to a node, best first.
 //!
-//! The order is YARN's application priority, then starving applications, then the policy's score. An
-//! application master goes to no node while a running application of its queue waits for memory: the two would
-//! deprive each other. It waits no longer than a starving application. Applications that CapacityScheduler
-//! skipped on the node lately come last. An application whose ask exceeds the free space of CapacityScheduler is
+//! The order is YARN's application priority, then starving applications, then those whose deadline is due, then
+//! the policy's score. An application master goes to no node while a running application of its queue waits for
+//! memory: the two would deprive each other. It waits no longer than a starving application, and not while its
+//! deadline is due. Applications that CapacityScheduler skipped on the node lately come last. An application
+//! whose ask exceeds the free space of CapacityScheduler is
 //! left out, unless the node may be reserved for it.
 
 mod asked;

@@ -147,6 +147,7 @@ impl ScreenedRound<'_> {
         if line.kind.is_application_master()
             && held_back.is_some_and(|queues| queues[line.queue as usize])
             && wait.waited_ms < self.settings.starvation_wait_ms
+            && urgency(line, || filter.screen().life(row), self.now_ms) == Urgency::Usual
         {
             return Check::LeftOut;
         }

@@ -119,3 +119,21 @@ fn room_is_held_for_it_before_all_others_and_not_once_it_is_too_late() {
         assert_eq!(waits, is_held, "{why:?}");
     }
 }
+
+#[test]
+fn its_master_does_not_wait_for_running_applications_that_lack_memory() {
+    let (mut cluster, node) = cluster();
+    cluster.reported(node, physical(), 0);
+    let runs = waiting(&mut cluster, "runs", Demands::default(), ask(5, 1));
+    place(&mut cluster, "1", runs, node, 0);
+    let master = Ask { kind: ContainerKind::ApplicationMaster, count: 1, ..ask(1, 1) };
+    let of_master = || {
+        let known = learned(&[0.1; LIFE_SLOTS as usize], 1.0);
+        let predicted = known.of(ContainerKind::DEFAULT_EXECUTOR).cloned();
+        Demands::from_iter([(ContainerKind::ApplicationMaster, predicted.unwrap())])
+    };
+    let usual = submitted(&mut cluster, "usual", None, of_master(), master);
+    let due = submitted(&mut cluster, "due", Some(2 * LIFE_MS), of_master(), master);
+    assert_eq!(order(&mut cluster, node, 0), [due, usual], "no round has refused anyone yet");
+    assert_eq!(order(&mut cluster, node, 0), [due]);
+}
