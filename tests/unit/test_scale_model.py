@@ -18,8 +18,8 @@ from scale_model.resizer import NodeUse, Optimizer, watermarks
 from scale_model.run import RunOutcome
 from scale_model.scale import EXECUTORS_OF_A_NODE, SHAPE
 from scale_model.simulated_changes import parser
-from scale_model.states import GROWN, LOCK_STEP, MEMORY_BOUND, State
-from scale_model.workload import GROWTH, Application, arrivals
+from scale_model.states import DEADLINES, GROWN, LOCK_STEP, MEMORY_BOUND, State
+from scale_model.workload import GROWTH, YARN_S, Application, arrivals
 
 HEADER = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s\n"
 
@@ -206,7 +206,7 @@ def test_figures_of_a_run() -> None:
         state=MEMORY_BOUND,
         contender=CONTENDERS["x2"],
         seed=1,
-        applications=[one, one],
+        applications=[replace(one, deadline_s=10.0), replace(one, deadline_s=100.0)],
         events=events,
         executors=executors,
         nodes=[NodeSeries("node-0", points)],
@@ -223,6 +223,20 @@ def test_figures_of_a_run() -> None:
     assert result.cpu_used == pytest.approx(5.0 / (SHAPE.cpu_cores * 20.0))
     assert result.full_cpu_min == 1.0
     assert (result.kills, result.out_of_memory_kills, result.failures) == (1, 1, 1)
+    assert (result.deadlines, result.missed_deadlines) == (2, 1), "what failed has missed its own"
+
+
+def test_recurring_applications_have_the_deadlines_that_the_state_says(
+    recorded: dict[str, list[Series]],
+) -> None:
+    applications = arrivals(DEADLINES, recorded, 1)
+    assert all((one.deadline_s is not None) == one.recurring for one in applications)
+    over = [
+        one.deadline_s / (one.alone_s + YARN_S) for one in applications if one.deadline_s is not None
+    ]
+    assert min(over) >= 1.2 and max(over) <= 3.0
+    undated = arrivals(MEMORY_BOUND, recorded, 1)
+    assert all(one.deadline_s is None for one in undated)
 
 
 @pytest.mark.parametrize("seeds", ["0", "-1", "many", "1.5"])

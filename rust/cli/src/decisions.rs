@@ -202,7 +202,7 @@ fn deadline_sentence(news: &DeadlineNews) -> String {
             format!("it is met with a probability of {percent:.0} % if all executors start now")
         }
         (DeadlineState::Given, None) => {
-            "whether it can be met is not known, without runs".to_owned()
+            "whether it can be met is not known, no profile is known".to_owned()
         }
         (DeadlineState::Met, _) => "met".to_owned(),
         (DeadlineState::Missed, _) => "missed".to_owned(),
@@ -307,7 +307,7 @@ fn why(placed: &Placed) -> String {
     };
     match placed.reason {
         PlacedReason::Fits => match placed.score {
-            Some(score) => format!("fits for all of its life {demand}, best score {score:.4}"),
+            Some(score) => format!("fits for all of its life {demand}, score {score:.4}"),
             None => format!("fits for all of its life {demand}"),
         },
         PlacedReason::Starving => {

@@ -33,6 +33,35 @@ fn journal(content: &str) -> (TempDir, String) {
     (folder, path)
 }
 
+/// One that is met, and one of an application without a profile.
+const DEADLINES: &str = r#"
+{"kind":"deadline","time_ms":1763736071000,"application":"application_1763736000000_0003","deadline_ms":1763739600000,"state":"given","chance":0.973}
+{"kind":"deadline","time_ms":1763736072000,"application":"application_1763736000000_0003","deadline_ms":1763739600000,"state":"met","chance":null}
+{"kind":"deadline","time_ms":1763736073000,"application":"application_1763736000000_0004","deadline_ms":1763739600000,"state":"given","chance":null}
+{"kind":"deadline","time_ms":1763736074000,"application":"application_1763736000000_0004","deadline_ms":1763739600000,"state":"missed","chance":null}
+"#;
+
+#[test]
+fn a_deadline_is_told_with_its_chance_and_its_end() {
+    let (_folder, path) = journal(DEADLINES);
+    let told = |application| {
+        let arguments = ["decisions", "--journal", &path, "--application", application];
+        elastane(&arguments).printed()
+    };
+    let expected = "\
+2025-11-21T14:41:11.000Z  deadline  application_1763736000000_0003, 2025-11-21T15:40:00.000Z: \
+it is met with a probability of 97 % if all executors start now
+2025-11-21T14:41:12.000Z  deadline  application_1763736000000_0003, 2025-11-21T15:40:00.000Z: met
+";
+    assert_eq!(told("application_1763736000000_0003"), expected);
+    let expected = "\
+2025-11-21T14:41:13.000Z  deadline  application_1763736000000_0004, 2025-11-21T15:40:00.000Z: \
+whether it can be met is not known, no profile is known
+2025-11-21T14:41:14.000Z  deadline  application_1763736000000_0004, 2025-11-21T15:40:00.000Z: missed
+";
+    assert_eq!(told("application_1763736000000_0004"), expected);
+}
+
 #[test]
 fn an_application_is_told_why_it_waited_and_why_it_went_where() {
     let (_folder, path) = journal(JOURNAL);
@@ -48,7 +77,7 @@ node-1:8041: cpu demand exceeds what is available by 0.25 cores from 3 s on \
 (2 times until 2025-11-21T14:40:03.000Z)
 2025-11-21T14:40:05.000Z  placed    container_1763736000000_0001_01_000002 on node-2:8041: \
 executor of application_1763736000000_0001 (Nightly sales), 2.1 GB and 1 vcore; \
-fits for all of its life by its profile tag|nightly, best score 0.4062; \
+fits for all of its life by its profile tag|nightly, score 0.4062; \
 booked on the node: 6.4 GB of 4.3 GB, 5 of 4 vcores
 2025-11-21T14:41:05.000Z  finished  container_1763736000000_0001_01_000002 on node-2:8041
 2025-11-21T14:41:10.000Z  learned   application_1763736000000_0001, succeeded: \
@@ -235,7 +264,7 @@ fn what_the_scheduler_writes_is_what_is_read() {
 2025-11-21T14:40:00.000Z  waited    application_1_0001 was not placed on n:1: cpu is short
 2025-11-21T14:40:00.000Z  placed    container_1_0001_01_000001 on n:1: \
 application master of application_1_0001 (sales), 1.0 GB and 3 vcores; \
-fits for all of its life by its profile tag|sales, best score 0.2500; \
+fits for all of its life by its profile tag|sales, score 0.2500; \
 booked on the node: 2.0 GB of 5.0 GB, 4 of 6 vcores
 2025-11-21T14:40:00.000Z  finished  container_1_0001_01_000001 on n:1
 2025-11-21T14:40:00.000Z  learned   application_1_0001, succeeded: \

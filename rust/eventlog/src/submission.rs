@@ -86,7 +86,7 @@ pub(crate) fn submission(
             .unwrap_or("SPARK")
             .to_owned(),
         tags: tags.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
-        submitted_ms: None,
+        age_ms: 0,
         commands: command.into_iter().collect(),
     };
     (submission, notes)

@@ -7,17 +7,17 @@ use crate::recurring::LogNormal;
 
 const DEADLINE_TAG: &str = "elastane.deadline=";
 
-/// A value of the tag that is no time.
+/// A value of the tag that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "the tag {DEADLINE_TAG}{0} is ignored: a time from submission on such as 90m or 2h, or a moment such as \
-     2026-11-25T18:00Z, is allowed"
+    "the tag {DEADLINE_TAG}{0} is ignored: a time since the submission (90m, 2h) or a moment (2026-11-25T18:00Z) is \
+     allowed"
 )]
 pub struct BadDeadline(pub String);
 
 /// The deadline that the tags `elastane.deadline=TIME` give, in Unix milliseconds, and the tags that give none.
 ///
-/// TIME is a duration from the submission on, or a moment by RFC 3339. Of several deadlines the earliest
+/// TIME is a duration from the submission on, or a moment by ISO 8601. Of several deadlines the earliest
 /// counts: YARN keeps tags without order.
 pub fn deadline_ms(tags: &[String], submitted_ms: i64) -> (Option<i64>, Vec<BadDeadline>) {
     let (mut earliest, mut bad) = (None, Vec::new());
@@ -78,6 +78,14 @@ mod tests {
         ] {
             let expected = SUBMITTED_MS + minutes * MINUTE_MS;
             assert_eq!(of(&[tag]), (Some(expected), Vec::new()), "{tag}");
+        }
+    }
+
+    #[test]
+    fn a_moment_may_lack_its_seconds() {
+        for tag in ["elastane.deadline=2023-11-14T23:00Z", "elastane.deadline=2023-11-14t23:00z"] {
+            let at_ms = 1_700_002_800_000;
+            assert_eq!(of(&[tag]), (Some(at_ms), Vec::new()), "{tag}");
         }
     }
 

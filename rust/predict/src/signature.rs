@@ -33,10 +33,10 @@ pub struct Submission {
     /// YARN's application tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// When it was submitted, in Unix milliseconds, where that was before now: a ResourceManager that starts
-    /// knows applications of the former one.
+    /// How long ago it was submitted, in milliseconds: a ResourceManager that starts knows applications of
+    /// the former one.
     #[serde(default)]
-    pub submitted_ms: Option<i64>,
+    pub age_ms: i64,
     /// The commands of the application master's launch context.
     #[serde(default)]
     pub commands: Vec<String>,
@@ -156,7 +156,7 @@ mod tests {
             queue: "root.etl".into(),
             application_type: "SPARK".into(),
             tags: Vec::new(),
-            submitted_ms: None,
+            age_ms: 0,
             commands: vec![format!(
                 "{{{{JAVA_HOME}}}}/bin/java -server -Xmx1024m \
                  org.apache.spark.deploy.yarn.ApplicationMaster \

@@ -183,7 +183,7 @@ fn submission(number: u64) -> Submission {
         queue: format!("root.q{}", number % 200),
         application_type: "SPARK".to_owned(),
         tags: Vec::new(),
-        submitted_ms: None,
+        age_ms: 0,
         commands: Vec::new(),
     }
 }

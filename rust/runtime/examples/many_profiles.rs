@@ -96,7 +96,7 @@ fn submit(elastane: &Elastane, round: u64) -> Duration {
         queue: "root.etl".to_owned(),
         application_type: "SPARK".to_owned(),
         tags: vec![format!("elastane.profile=job-{application}")],
-        submitted_ms: None,
+        age_ms: 0,
         commands: Vec::new(),
     };
     let mut took: Vec<Duration> = (0..SUBMITTED)

@@ -22,8 +22,7 @@ pub struct Deadline {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct DeadlineStatus {
     at_ms: i64,
-    /// The probability that it is met if all executors start now; none for an application that has not run
-    /// before.
+    /// The probability that it is met if all executors start now; none without a profile.
     chance: Option<f64>,
 }
 

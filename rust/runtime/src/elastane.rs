@@ -142,7 +142,7 @@ impl Elastane {
         given: &RunSettings,
         now_ms: i64,
     ) -> Option<Deadline> {
-        let submitted_ms = submission.submitted_ms.unwrap_or(now_ms);
+        let submitted_ms = now_ms.saturating_sub(submission.age_ms);
         let (at_ms, bad) = deadline_ms(&submission.tags, submitted_ms);
         for bad in bad {
             log::warn!("{}: {bad}", submission.id);

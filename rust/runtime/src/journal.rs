@@ -77,8 +77,8 @@ pub struct DeadlineNews {
     pub deadline_ms: i64,
     /// What happened.
     pub state: DeadlineState,
-    /// At the submission: the probability that it is met if all executors start now; none for an application that
-    /// has not run before.
+    /// At the submission: the probability that it is met if all executors start now; none without a
+    /// profile.
     pub chance: Option<f64>,
 }
 

@@ -111,12 +111,25 @@ fn what_is_no_time_and_what_has_no_tag_has_no_deadline() {
 fn the_time_counts_from_the_submission_that_an_earlier_resource_manager_took() {
     let folder = tempfile::tempdir().unwrap();
     let elastane = open(folder.path(), "enforce");
-    let submitted_ms = Some(START_MS - 30_000);
-    let submission = Submission { submitted_ms, ..due(ID, "new", "90s") };
+    let submission = Submission { age_ms: 30_000, ..due(ID, "new", "90s") };
     let application = elastane.application_added(&submission, START_MS);
     asks(&elastane, application, START_MS);
     let deadline = &status(&elastane, START_MS)["waiting"][0]["deadline"];
     assert_eq!(deadline["at_ms"], START_MS + 60_000);
+}
+
+#[test]
+fn a_resource_manager_that_starts_again_says_it_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for age_ms in [0, 10_000] {
+        let elastane = open(folder.path(), "enforce");
+        let submission = Submission { age_ms, ..due(ID, "new", "90s") };
+        elastane.application_added(&submission, START_MS + age_ms);
+        // Without a checkpoint the next process would not know it.
+        elastane.bookable_changes(1, START_MS + age_ms);
+        elastane.close();
+    }
+    assert_eq!(states(folder.path()), [("given".to_owned(), None)]);
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl ClusterRun<'_> {
             queue: self.queue.to_owned(),
             application_type: "SPARK".to_owned(),
             tags: Vec::new(),
-            submitted_ms: None,
+            age_ms: 0,
             commands: words,
         }
     }

@@ -58,7 +58,7 @@ pub fn named_submission(id: &str, name: &str) -> Submission {
         queue: "root.default".to_owned(),
         application_type: "SPARK".to_owned(),
         tags: Vec::new(),
-        submitted_ms: None,
+        age_ms: 0,
         commands: Vec::new(),
     }
 }

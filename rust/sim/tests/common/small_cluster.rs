@@ -60,14 +60,16 @@ pub fn any_workload() -> impl Strategy<Value = Workload> {
     let slot = (0.0..3.0, 0.1e9..3e9, 0.0..60e6, 0.0..60e6)
         .prop_map(|(cpu, memory, network, disk)| [cpu, memory, network, disk]);
     let slots = prop::collection::vec(slot, 1..8);
-    let application = (0..60_000_i64, 1..6_u32, 1..4_u32, slots, any::<bool>());
+    let due_in_ms = prop::option::weighted(0.3, 1..120_000_i64);
+    let application = (0..60_000_i64, 1..6_u32, 1..4_u32, slots, any::<bool>(), due_in_ms);
     let applications = prop::collection::vec(application, 1..6);
     (1..4_usize, applications, 0.0..0.4, prop::sample::select(vec![700, 1_000, 3_000])).prop_map(
         |(machines, applications, error, heartbeat_ms)| {
             let specs = applications.into_iter().enumerate().map(
-                |(number, (submitted_ms, executors, vcores, slots, known))| {
+                |(number, (submitted_ms, executors, vcores, slots, known, due_in_ms))| {
                     let mut spec =
                         application_named(number, submitted_ms, executors, vcores, &slots);
+                    spec.deadline_ms = due_in_ms.map(|due_in_ms| submitted_ms + due_in_ms);
                     spec.errors = Errors::uniform(error, error / 2.0);
                     spec.predicted = spec.predicted.filter(|_| known);
                     spec

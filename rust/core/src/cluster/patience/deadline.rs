@@ -8,8 +8,8 @@ use crate::cluster::waiting::Line;
 /// all its containers get their turn.
 const AHEAD_LIVES: i64 = 1;
 
-/// How long after its latest start it still does, as a fraction of a life: 1 ÷ 10. Lives are predicted to about
-/// a tenth.
+/// How long after its latest start an application still goes first, as a fraction of a life: 1 ÷ 10. Lives are
+/// predicted to about a tenth.
 const LATE_PART: i64 = 10;
 
 /// The urgency of an application that does not starve. `life` is that of its next container, in slots: without a

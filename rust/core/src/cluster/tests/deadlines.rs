@@ -40,7 +40,7 @@ fn small(cluster: &mut Cluster) -> ApplicationId {
     submitted(cluster, "small", None, demands, Ask { count: 1, ..ask(1, 1) })
 }
 
-/// Half a minute in which so much of the node's 4 cores is used.
+/// Uses so many of the node's 4 cores for 30 s.
 fn busy(cluster: &mut Cluster, node: NodeId, cores: f64, now_ms: i64) {
     cluster.reported(node, physical(), now_ms);
     let hog = waiting(cluster, "hog", learned(&[cores; 10], 1.0), ask(1, 1));

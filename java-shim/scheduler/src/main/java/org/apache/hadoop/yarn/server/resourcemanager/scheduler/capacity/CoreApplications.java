@@ -133,7 +133,9 @@ final class CoreApplications {
         application.getApplicationTags() == null
             ? Collections.emptySet()
             : application.getApplicationTags());
-    description.put("submitted_ms", application.getSubmitTime());
+    // An age, because the core has a clock of its own.
+    long ageMs = System.currentTimeMillis() - application.getSubmitTime();
+    description.put("age_ms", Math.max(0, ageMs));
     description.put("commands", launchCommands(application));
     try {
       return JSON.writeValueAsString(description);
