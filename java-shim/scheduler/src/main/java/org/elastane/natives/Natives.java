@@ -60,7 +60,8 @@ public final class Natives {
   /**
    * An application was added.
    *
-   * @param applicationJson {@code {"id","name","user","queue","type","tags":[],"age_ms","commands":[]}}
+   * @param applicationJson {@code
+   *     {"id","name","user","queue","type","tags":[],"age_ms","commands":[]}}
    */
   public static native int applicationAdded(long core, String applicationJson, long nowMs);
 
