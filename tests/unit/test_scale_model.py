@@ -232,7 +232,9 @@ def test_recurring_applications_have_the_deadlines_that_the_state_says(
     applications = arrivals(DEADLINES, recorded, 1)
     assert all((one.deadline_s is not None) == one.recurring for one in applications)
     over = [
-        one.deadline_s / (one.alone_s + YARN_S) for one in applications if one.deadline_s is not None
+        one.deadline_s / (one.alone_s + YARN_S)
+        for one in applications
+        if one.deadline_s is not None
     ]
     assert min(over) >= 1.2 and max(over) <= 3.0
     undated = arrivals(MEMORY_BOUND, recorded, 1)
