@@ -74,7 +74,7 @@ GROWN = State(
 
 DEADLINES = State(
     "deadlines",
-    "as memory-bound; recurring applications have deadlines at 1.2 to 3 times the time that they take alone",
+    "as memory-bound; recurring applications have deadlines at 1.2 to 3 times their time alone",
     cpu_used=0.35,
     deadline_over_alone=(1.2, 3.0),
 )
