@@ -52,11 +52,7 @@ def parser(
 
 
 def print_changes(
-    states: Sequence[str],
-    seeds: int,
-    usual: Variant,
-    variants: Mapping[str, Variant],
-    corner: str,
+    states: Sequence[str], seeds: int, usual: Variant, variants: Mapping[str, Variant], corner: str
 ) -> int:
     """Prints a table with a row for each variant and a column for each state.
 
@@ -72,7 +68,8 @@ def print_changes(
             by = usual.runs(days, checkout)
             for name, variant in variants.items():
                 progress(f"{state}: {name}")
-                rows[name].append(_cell(STATES[state], by, variant.runs(days, checkout)))
+                changed = by if variant == usual else variant.runs(days, checkout)
+                rows[name].append(_cell(STATES[state], by, changed))
     except (BadSeries, MissingArtifact, subprocess.CalledProcessError) as problem:
         progress.done()
         print(problem, file=sys.stderr)

@@ -147,8 +147,8 @@ impl Elastane {
         for bad in bad {
             log::warn!("{}: {bad}", submission.id);
         }
-        let length_ms = self.depository.length_ms(key, given);
-        at_ms.map(|at_ms| Deadline { at_ms, length_ms })
+        let at_ms = at_ms?;
+        Some(Deadline { at_ms, length_ms: self.depository.length_ms(key, given) })
     }
 
     /// See [`Service::application_moved`].

@@ -1,4 +1,5 @@
-//! A tag gives an application a deadline: what is said of it, and whether it is met.
+//! Applications with the tag `elastane.deadline`: their chance and outcome in journal, status and counters, and
+//! their turn.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;

@@ -4,8 +4,7 @@
 //! the policy's score. An application master goes to no node while a running application of its queue waits for
 //! memory: the two would deprive each other. It waits no longer than a starving application, and not while its
 //! deadline is due. Applications that CapacityScheduler skipped on the node lately come last. An application
-//! whose ask exceeds the free space of CapacityScheduler is
-//! left out, unless the node may be reserved for it.
+//! whose ask exceeds the free space of CapacityScheduler is left out, unless the node may be reserved for it.
 
 mod asked;
 mod commit;

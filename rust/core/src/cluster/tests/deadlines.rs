@@ -40,11 +40,11 @@ fn small(cluster: &mut Cluster) -> ApplicationId {
     submitted(cluster, "small", None, demands, Ask { count: 1, ..ask(1, 1) })
 }
 
-/// Uses so many of the node's 4 cores for 30 s.
-fn busy(cluster: &mut Cluster, node: NodeId, cores: f64, now_ms: i64) {
-    cluster.reported(node, physical(), now_ms);
+/// Starts a container that uses `cores` of the node's 4 cores for 30 s.
+fn busy(cluster: &mut Cluster, node: NodeId, cores: f64) {
+    cluster.reported(node, physical(), 0);
     let hog = waiting(cluster, "hog", learned(&[cores; 10], 1.0), ask(1, 1));
-    assert!(matches!(place(cluster, "hog", hog, node, now_ms), Commit::Placed(_)));
+    assert!(matches!(place(cluster, "hog", hog, node, 0), Commit::Placed(_)));
     cluster.application_removed(hog);
 }
 
@@ -85,7 +85,7 @@ fn of_several_the_one_that_has_to_start_first_goes_first() {
 #[test]
 fn priorities_and_starving_applications_go_before_it() {
     let (mut cluster, node) = cluster();
-    busy(&mut cluster, node, 3.8, 0);
+    busy(&mut cluster, node, 3.8);
     let starving = small(&mut cluster);
     let now_ms = settings().starvation_wait_ms;
     let tiny = || learned(&[0.1; LIFE_SLOTS as usize], 1.0);
@@ -107,7 +107,7 @@ fn without_a_predicted_end_nobody_knows_when_it_has_to_start() {
 fn room_is_held_for_it_before_all_others_and_not_once_it_is_too_late() {
     for (deadline_ms, is_held) in [(2 * LIFE_MS, true), (LIFE_MS / 2, false)] {
         let (mut cluster, node) = cluster();
-        busy(&mut cluster, node, 3.5, 0);
+        busy(&mut cluster, node, 3.5);
         let wide = learned(&[4.0; LIFE_SLOTS as usize], 1.0);
         let wide = submitted(&mut cluster, "wide", Some(deadline_ms), wide, ask(1, 1));
         // It fits now, and would take a part of what the other one waits for.
