@@ -16,7 +16,7 @@ CHANGES: dict[str, tuple[str, ...]] = {
     "no margin": ("--margin", "0"),
     "starvation after 180 s": ("--starvation-wait-ms", "180000"),
     "starvation after a day": ("--starvation-wait-ms", "86400000"),
-    "favor makespan: no room held": ("--favor", "makespan"),
+    "favor makespan: no starts planned": ("--favor", "makespan"),
     "favor completion": ("--favor", "completion"),
 }
 STATES_WITH_A_GAIN = ["memory-bound", "cpu-bound", "disks", "grown"]

@@ -204,6 +204,11 @@ fn deadline_sentence(news: &DeadlineNews) -> String {
         (DeadlineState::Given, None) => {
             "whether it can be met is not known, no profile is known".to_owned()
         }
+        (DeadlineState::Planned, Some(chance)) => {
+            let percent = 100.0 * chance;
+            format!("it is met with a probability of {percent:.0} % if it starts as planned")
+        }
+        (DeadlineState::Planned, None) => "its start is planned".to_owned(),
         (DeadlineState::Met, _) => "met".to_owned(),
         (DeadlineState::Missed, _) => "missed".to_owned(),
     };

@@ -13,9 +13,9 @@ pub struct ByPlan {
     pub peaks: Peaks,
     /// The score; the smallest wins.
     pub score: PlanScore,
-    /// Number of backfill reservations for each queue. They go to the applications with the smallest scores
-    /// among those that do not fit now; applications behind them must not delay their planned start.
-    pub reservations: u32,
+    /// Number of applications of each queue, first in the order, whose planned starts those behind may not
+    /// delay; 0 if no starts are planned. See `docs/placement.md`.
+    pub planned_ahead: u32,
 }
 
 /// A score.

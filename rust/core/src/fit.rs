@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::amounts::Amounts;
-use crate::left::Left;
+use crate::left_sums::LeftSums;
 use crate::resources::Resource;
 use crate::windows::{WINDOWS, window_slots};
 
@@ -107,7 +107,7 @@ pub(crate) fn is_large(cores: i64, capacity: i64) -> bool {
 
 impl Terms {
     /// Allowed excess in a slot: the tolerance, and the soft part.
-    pub(crate) fn allowed(&self, left: &Left) -> Amounts {
+    pub(crate) fn allowed(&self, left: &LeftSums) -> Amounts {
         left.tolerance().plus(self.peaks.allowed_excess_of(left.capacity()))
     }
 
@@ -136,7 +136,7 @@ fn first_lacking(
 /// Compares one executor's needs with the resources left on a node, for one start slot.
 #[derive(Clone, Copy)]
 pub(crate) struct Fit<'a> {
-    pub(crate) left: &'a Left,
+    pub(crate) left: &'a LeftSums,
     pub(crate) terms: Terms,
     /// Start slot, from now.
     pub(crate) start: usize,
@@ -145,7 +145,7 @@ pub(crate) struct Fit<'a> {
 impl<'a> Fit<'a> {
     /// For an executor that starts now.
     #[inline]
-    pub(crate) fn now(left: &'a Left, terms: Terms) -> Self {
+    pub(crate) fn now(left: &'a LeftSums, terms: Terms) -> Self {
         Self { left, terms, start: 0 }
     }
 
@@ -192,7 +192,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The total left over `life` slots, tolerance included.
-    pub(crate) fn available_in_total(&self, life: usize) -> Amounts {
+    fn available_in_total(&self, life: usize) -> Amounts {
         let to = self.left.sum(self.start.saturating_add(life));
         let tolerance = self.left.tolerance().times(life as i64);
         to.minus(self.left.sum(self.start)).plus(tolerance)

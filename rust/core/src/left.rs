@@ -1,6 +1,9 @@
 //! Resources left on a node by its plan, in forms that are fast to query.
 
+use std::ops::Deref;
+
 use crate::amounts::Amounts;
+use crate::left_sums::{LeftSums, make_room};
 use crate::resources::Resource;
 use crate::timeline::Timeline;
 use crate::windows::{Coarse, WINDOWS, coarse, window_slots};
@@ -10,12 +13,7 @@ use crate::windows::{Coarse, WINDOWS, coarse, window_slots};
 /// A resource of capacity 0 is unknown: nothing of it is left, and nothing of it is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Left {
-    capacity: Amounts,
-    tolerance: Amounts,
-    /// Sum of the first n slots, for each n up to the last predicted end.
-    sums: Vec<Amounts>,
-    /// Left in each slot after the last predicted end.
-    later: Amounts,
+    sums: LeftSums,
     least: Amounts,
     first_end: Option<usize>,
     windows: LeftWindows,
@@ -30,21 +28,28 @@ pub(crate) struct LeftWindows {
     pub(crate) most: [Coarse; 4],
 }
 
+impl Deref for Left {
+    type Target = LeftSums;
+
+    fn deref(&self) -> &LeftSums {
+        &self.sums
+    }
+}
+
 impl Left {
     /// Recomputes everything; allocations are reused.
     pub(crate) fn update(&mut self, capacity: Amounts, timeline: &Timeline) {
-        self.capacity = capacity;
-        self.tolerance = capacity.tolerance();
         // Nothing is left of unknown resources.
-        self.later = capacity.minus(timeline.for_life()).masked_by(capacity.known_mask());
+        let later = capacity.minus(timeline.for_life()).masked_by(capacity.known_mask());
+        self.sums.begin(capacity, later);
         self.first_end =
             timeline.first_end().map(|slots| usize::try_from(slots).unwrap_or(usize::MAX));
         let most = self.add_up(timeline, Amounts::wrapping_minus, Amounts::wrapping_plus);
         // If all extremes are this small, no sum has wrapped around, so not every sum has to be checked. A day
         // of any real cluster is. Values that wrapped around are far beyond the limit.
-        let slots = i64::try_from(self.sums.len()).unwrap_or(i64::MAX);
-        let limit = i64::MAX / 4 / slots.max(1);
-        let extremes = [self.later, self.least, most];
+        let slots = i64::try_from(self.slots_ahead()).unwrap_or(i64::MAX).saturating_add(1);
+        let limit = i64::MAX / 4 / slots;
+        let extremes = [self.later(), self.least, most];
         if !extremes.into_iter().all(|amounts| amounts.is_within(limit)) {
             self.add_up(timeline, Amounts::minus, Amounts::plus);
         }
@@ -64,17 +69,12 @@ impl Left {
         let now = [predicted.first().copied().unwrap_or_default().plus(overdue)];
         let now = now.get(..ahead.min(1)).unwrap_or_default();
         let others = predicted.get(1..).unwrap_or_default();
-        let (tolerance, later, known) = (self.tolerance, self.later, self.capacity.known_mask());
+        let (tolerance, later) = (self.tolerance(), self.later());
+        let known = self.capacity().known_mask();
         let left_of = |taken: &Amounts| minus(later, *taken).masked_by(known);
         let left = || now.iter().chain(others).map(left_of);
 
-        make_room(&mut self.sums, ahead + 1);
-        let (mut sum, plus) = (Amounts::ZERO, &plus);
-        self.sums.push(sum);
-        self.sums.extend(left().map(move |left| {
-            sum = plus(sum, left);
-            sum
-        }));
+        self.sums.add_up(ahead, left(), plus);
 
         let memory_tolerance = tolerance.get(Resource::Memory);
         let memory =
@@ -111,15 +111,6 @@ impl Left {
         most_ever
     }
 
-    pub(crate) fn capacity(&self) -> Amounts {
-        self.capacity
-    }
-
-    /// The tolerance: amounts are rounded, so a need may exceed the amount left by this.
-    pub(crate) fn tolerance(&self) -> Amounts {
-        self.tolerance
-    }
-
     /// The minimum over all slots.
     pub(crate) fn least(&self) -> Amounts {
         self.least
@@ -139,39 +130,6 @@ impl Left {
         let last = self.memory.len().saturating_sub(1);
         self.memory.get(slot.min(last)..).unwrap_or_default()
     }
-
-    /// Number of slots up to the last change.
-    pub(crate) fn slots_ahead(&self) -> usize {
-        self.sums.len().saturating_sub(1)
-    }
-
-    /// Left in the slot `ahead` slots from now.
-    pub(crate) fn slot(&self, ahead: usize) -> Amounts {
-        match (self.sums.get(ahead), self.sums.get(ahead.saturating_add(1))) {
-            (Some(before), Some(after)) => after.minus(*before),
-            _ => self.later,
-        }
-    }
-
-    /// Sum of the first `slots` slots.
-    pub(crate) fn sum(&self, slots: usize) -> Amounts {
-        if let Some(sum) = self.sums.get(slots) {
-            return *sum;
-        }
-        let known = self.sums.last().copied().unwrap_or_default();
-        let beyond = slots.saturating_sub(self.slots_ahead());
-        known.plus(self.later.times(i64::try_from(beyond).unwrap_or(i64::MAX)))
-    }
-}
-
-/// Empties `kept` and fits its capacity to `needed` entries: on a large cluster these vectors use
-/// most of the memory.
-fn make_room<T>(kept: &mut Vec<T>, needed: usize) {
-    kept.clear();
-    if kept.capacity() > 2 * needed {
-        kept.shrink_to(needed);
-    }
-    kept.reserve_exact(needed);
 }
 
 #[cfg(test)]

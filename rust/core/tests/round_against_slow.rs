@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use reference::events::{Event, GB, Submission, event, submission};
 use reference::segments::Plain;
 
-/// The screened round, without reservations, which the other one does not make.
+/// The screened round, without planned starts, which the other one does not make.
 struct Quick(Plain);
 
 impl Policy for Quick {
@@ -39,7 +39,7 @@ impl Policy for Quick {
     }
 
     fn by_plan(&self) -> Option<ByPlan> {
-        Some(ByPlan { peaks: self.0.peaks, score: self.0.score, reservations: 0 })
+        Some(ByPlan { peaks: self.0.peaks, score: self.0.score, planned_ahead: 0 })
     }
 }
 

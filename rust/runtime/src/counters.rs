@@ -80,7 +80,7 @@ impl Counters {
             JournalEvent::Deadline(news) => match news.state {
                 DeadlineState::Met => &self.deadlines_met,
                 DeadlineState::Missed => &self.deadlines_missed,
-                DeadlineState::Given => return,
+                DeadlineState::Given | DeadlineState::Planned => return,
             },
             JournalEvent::Reprovision(reprovision) => match &*reprovision.what {
                 "opened" => &self.reprovision_windows,

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use elastane_core::cluster::ApplicationId;
+use elastane_core::Cluster;
+use elastane_core::cluster::{ApplicationId, PlannedStart};
 use elastane_predict::chance_within;
 use elastane_predict::progress::LogNormal;
 use serde::Serialize;
@@ -22,14 +23,22 @@ pub struct Deadline {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct DeadlineStatus {
     at_ms: i64,
-    /// The probability that it is met if all executors start now; none without a profile.
+    /// The probability that it is met if its containers start when the plan says, or now if they are not
+    /// planned; none without a profile.
     chance: Option<f64>,
 }
 
 /// The deadlines of the applications that have one.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
-    of: HashMap<ApplicationId, Deadline>,
+    of: HashMap<ApplicationId, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    deadline: Deadline,
+    /// Whether a plan had its start.
+    is_planned: bool,
 }
 
 impl Deadlines {
@@ -41,9 +50,22 @@ impl Deadlines {
         deadline: Deadline,
         now_ms: i64,
     ) -> Record {
-        self.of.insert(application, deadline);
+        self.of.insert(application, Entry { deadline, is_planned: false });
         let state = DeadlineState::Given;
         record(id, deadline, state, deadline.chance(now_ms), now_ms)
+    }
+
+    /// A new plan of starts counts: the news of applications that no plan had before.
+    pub(crate) fn planned(&mut self, cluster: &Cluster, now_ms: i64) -> Vec<Record> {
+        let new = self.of.iter_mut().filter(|(_, entry)| !entry.is_planned);
+        let planned = new.filter_map(|(id, entry)| {
+            let start = PlannedStart::of(cluster, *id)?;
+            let application = &cluster.application(*id)?.id;
+            entry.is_planned = true;
+            let chance = entry.deadline.chance(start.last_ms);
+            Some(record(application, entry.deadline, DeadlineState::Planned, chance, now_ms))
+        });
+        planned.collect()
     }
 
     /// An application ended; none where it had no deadline.
@@ -54,7 +76,7 @@ impl Deadlines {
         succeeded: bool,
         now_ms: i64,
     ) -> Option<Record> {
-        let deadline = self.of.remove(&application)?;
+        let Entry { deadline, .. } = self.of.remove(&application)?;
         let state = match succeeded && now_ms <= deadline.at_ms {
             true => DeadlineState::Met,
             false => DeadlineState::Missed,
@@ -62,15 +84,21 @@ impl Deadlines {
         Some(record(id, deadline, state, None, now_ms))
     }
 
-    pub(crate) fn status(&self, application: ApplicationId, now_ms: i64) -> Option<DeadlineStatus> {
-        let deadline = self.of.get(&application)?;
-        Some(DeadlineStatus { at_ms: deadline.at_ms, chance: deadline.chance(now_ms) })
+    /// `start_ms` is when the last of its containers starts.
+    pub(crate) fn status(
+        &self,
+        application: ApplicationId,
+        start_ms: i64,
+    ) -> Option<DeadlineStatus> {
+        let Entry { deadline, .. } = self.of.get(&application)?;
+        Some(DeadlineStatus { at_ms: deadline.at_ms, chance: deadline.chance(start_ms) })
     }
 }
 
 impl Deadline {
-    fn chance(&self, now_ms: i64) -> Option<f64> {
-        let left_ms = self.at_ms.saturating_sub(now_ms);
+    /// The probability that it is met by executors that start at this time.
+    fn chance(&self, start_ms: i64) -> Option<f64> {
+        let left_ms = self.at_ms.saturating_sub(start_ms);
         self.length_ms.map(|length_ms| chance_within(&length_ms, left_ms))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use elastane_core::cluster::{
     ApplicationId, Ask, Basis, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
-    QueueShare, Request, RunningContainer, Standing,
+    QueueShare, Request, RunningContainer, Standing, StartSearch,
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_predict::{Submission, deadline_ms};
@@ -262,7 +262,7 @@ impl Elastane {
     }
 
     /// See [`Service::bookable_changes`]. To be called every second or so: everything that is to be
-    /// saved goes to the depository's thread.
+    /// saved goes to the depository's thread, and the starts of what waits are planned anew.
     pub fn bookable_changes(&self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
         let mut service = self.service.lock();
         let (changes, records) = service.bookable_changes(limit, now_ms);
@@ -276,7 +276,19 @@ impl Elastane {
         for run in due.ended {
             self.depository.send(Work::Ended(Box::new(run), now_ms));
         }
+        self.plan_starts(now_ms);
         changes
+    }
+
+    /// No heartbeat waits for the search itself.
+    fn plan_starts(&self, now_ms: i64) {
+        let search = StartSearch::of(self.service.lock().cluster_mut(), now_ms);
+        if let Some(search) = search {
+            let plan = search.run();
+            let mut service = self.service.lock();
+            let news = service.starts_planned(plan, now_ms);
+            self.write(news);
+        }
     }
 
     /// See [`Cluster::may_preempt`](elastane_core::cluster::Cluster::may_preempt).

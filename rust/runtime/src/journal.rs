@@ -77,8 +77,8 @@ pub struct DeadlineNews {
     pub deadline_ms: i64,
     /// What happened.
     pub state: DeadlineState,
-    /// At the submission: the probability that it is met if all executors start now; none without a
-    /// profile.
+    /// The probability that it is met: at the submission if all executors start now, and once their starts are
+    /// planned, if they start then. None without a profile.
     pub chance: Option<f64>,
 }
 
@@ -88,6 +88,8 @@ pub struct DeadlineNews {
 pub enum DeadlineState {
     /// The application was submitted.
     Given,
+    /// A plan says when its containers start.
+    Planned,
     /// It succeeded in time.
     Met,
     /// It did not.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId, Offer,
-    Predicted, Request,
+    Predicted, Request, StartPlan,
 };
 use elastane_core::policy::{self, Policy, UnknownPolicy};
 use elastane_core::reprovision::Reprovisioned;
@@ -348,6 +348,12 @@ impl Service {
         };
         let records = turns.map(record).collect();
         (changes, records)
+    }
+
+    /// A plan of starts counts from now on.
+    pub fn starts_planned(&mut self, plan: StartPlan, now_ms: i64) -> Vec<Record> {
+        plan.put_into(&mut self.cluster);
+        self.deadlines.planned(&self.cluster, now_ms)
     }
 
     /// See [`Cluster::raise_to_ceiling`].

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use elastane_core::Cluster;
-use elastane_core::cluster::{ApplicationId, Ask, KeptNode, NodeId, WaitReason};
+use elastane_core::cluster::{ApplicationId, Ask, KeptNode, NodeId, PlannedStart, WaitReason};
 use serde::Serialize;
 
 use crate::deadlines::{DeadlineStatus, Deadlines};
@@ -45,7 +45,20 @@ struct WaitingStatus {
     for_ms: i64,
     /// None without a deadline.
     deadline: Option<DeadlineStatus>,
+    /// None where no plan has it: others are before it, or its end is not predicted.
+    planned_start: Option<PlannedStartStatus>,
     reason: String,
+}
+
+#[derive(Debug, Serialize)]
+struct PlannedStartStatus {
+    /// The node of the first container.
+    node: String,
+    in_ms: i64,
+    /// When the last planned container starts.
+    last_in_ms: i64,
+    /// The number of planned containers.
+    containers: u32,
 }
 
 /// Plain data of one moment. Its owner takes it under the service's lock, and writes it in words
@@ -68,6 +81,7 @@ struct WaitingSnapshot {
     ask: Ask,
     since_ms: i64,
     deadline: Option<DeadlineStatus>,
+    start: Option<PlannedStart>,
     why: Option<WaitReason>,
 }
 
@@ -102,9 +116,11 @@ impl StatusSnapshot {
             let why = cluster.wait_reason(id, now_ms);
             let application = cluster.application(id)?;
             let since_ms = application.waiting_since_ms;
-            let deadline = deadlines.status(id, now_ms);
             let application = application.id.clone();
-            Some(WaitingSnapshot { application, ask, since_ms, deadline, why })
+            let start = PlannedStart::of(cluster, id);
+            let start_ms = start.map_or(now_ms, |start| start.last_ms.max(now_ms));
+            let deadline = deadlines.status(id, start_ms);
+            Some(WaitingSnapshot { application, ask, since_ms, deadline, start, why })
         });
         let waiting: Vec<_> = waiting.collect();
         let named = waiting.iter().filter_map(|waiting| named_application(waiting.why.as_ref()?));
@@ -132,6 +148,7 @@ impl StatusSnapshot {
             containers: waiting.ask.count,
             for_ms: self.now_ms - waiting.since_ms,
             deadline: waiting.deadline,
+            planned_start: waiting.start.map(|start| words.planned(start)),
             reason: words.reason(waiting.why),
             application: waiting.application,
         });
@@ -176,6 +193,16 @@ impl Words<'_> {
         self.applications.get(&application).map_or("an application that is gone", String::as_str)
     }
 
+    fn planned(&self, start: PlannedStart) -> PlannedStartStatus {
+        let from_now = |at_ms: i64| (at_ms - self.now_ms).max(0);
+        PlannedStartStatus {
+            node: self.node(start.node).to_owned(),
+            in_ms: from_now(start.first_ms),
+            last_in_ms: from_now(start.last_ms),
+            containers: start.containers,
+        }
+    }
+
     fn reason(&self, why: Option<WaitReason>) -> String {
         let Some(why) = why else {
             return "no node had free space by request, or none was asked yet".to_owned();
@@ -194,7 +221,7 @@ impl Words<'_> {
             }
             WaitReason::Behind { node, behind } => {
                 let first = self.application(behind);
-                (node, format!("room is held for {first}, which goes first"))
+                (node, format!("it would delay the planned start of {first}, which goes first"))
             }
             WaitReason::Kept(kept) => {
                 let (other, start) = (self.application(kept.application), self.start(&kept));

@@ -27,7 +27,8 @@ fn due(id: &str, name: &str, deadline: &str) -> Submission {
 /// A folder in which an application of this name ran once, and an Elastane that knows it.
 fn opened(name: &str) -> (tempfile::TempDir, Elastane) {
     let folder = tempfile::tempdir().unwrap();
-    learn_named(folder.path(), &[(name, &[1.0; (RUN_MS / 3_000) as usize])]);
+    let run = (RUN_MS / 3_000) as usize;
+    learn_named(folder.path(), &[(name, &vec![1.0; run]), ("busy", &vec![4.0; run])]);
     let elastane = open(folder.path(), "enforce");
     (folder, elastane)
 }
@@ -84,6 +85,35 @@ fn while_it_waits_the_status_has_its_deadline_and_a_chance_that_falls() {
     assert_eq!(early["at_ms"], START_MS + 120_000);
     assert!(early["chance"].as_f64().unwrap() > 0.99, "{early}");
     assert!(late["chance"].as_f64().unwrap() < 0.5, "{late}");
+}
+
+#[test]
+fn once_its_start_is_planned_the_wait_counts() {
+    let (folder, elastane) = opened("etl");
+    let node = register(&elastane);
+    reply(&elastane, 0, START_MS, &[]);
+    // The same job takes all of the node for a minute; then the application has 60 s left for 60 s.
+    let busy =
+        elastane.application_added(&named_submission("application_1_0080", "busy"), START_MS);
+    assert!(commit(&elastane, "container_busy", busy, node, START_MS));
+    let application = elastane.application_added(&due(ID, "etl", "2m"), START_MS);
+    asks(&elastane, application, START_MS);
+    for now_ms in [START_MS, START_MS + 1_000] {
+        elastane.bookable_changes(1, now_ms);
+    }
+    let shown = status(&elastane, START_MS);
+    let start = &shown["waiting"][0]["planned_start"];
+    assert_eq!(start["containers"], 1);
+    assert_eq!(start["in_ms"], start["last_in_ms"]);
+    let waits_ms = start["in_ms"].as_i64().unwrap();
+    assert!((57_000..=RUN_MS).contains(&waits_ms), "{start}");
+    let chance = shown["waiting"][0]["deadline"]["chance"].as_f64().unwrap();
+    assert!((0.4..0.7).contains(&chance), "{chance}");
+    elastane.close();
+    let states = states(folder.path());
+    let names: Vec<_> = states.iter().map(|(state, _)| state.as_str()).collect();
+    assert_eq!(names, ["given", "planned"], "each is said once");
+    assert!(states[0].1.unwrap() > 0.99 && states[1].1 == Some(chance), "{states:?}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn busy_node(elastane: &Elastane, name: &str, containers: &[&str]) -> NodeId {
 }
 
 #[test]
-fn room_that_is_held_is_held_for_somebody() {
+fn who_would_delay_a_planned_start_is_told_whose() {
     let folder = tempfile::tempdir().unwrap();
     learn_named(folder.path(), &[("busy", &[3.0; 20]), ("large", &[4.0; 5]), ("long", &[1.0; 30])]);
     let of_favor = |favor| {
@@ -43,6 +43,7 @@ fn room_that_is_held_is_held_for_somebody() {
         let node = busy_node(&elastane, "busy", &["container_busy"]);
         waiting(&elastane, LARGE, "large", 1, 1);
         waiting(&elastane, SMALL, "long", 9, 1);
+        elastane.bookable_changes(1, START_MS);
         let named = elastane.round(node, free(), START_MS).unwrap();
         let reason = reason(&elastane, SMALL, START_MS);
         elastane.close();
@@ -50,11 +51,11 @@ fn room_that_is_held_is_held_for_somebody() {
     };
     let (named, reason) = of_favor("balanced");
     assert_eq!(named, 0);
-    let held = format!("{NODE}: room is held for {LARGE}, ");
+    let held = format!("{NODE}: it would delay the planned start of {LARGE}, ");
     assert!(reason.starts_with(&held), "{reason}");
     let (named, reason) = of_favor("makespan");
     assert_eq!(named, 1);
-    assert!(!reason.contains("held"), "{reason}");
+    assert!(!reason.contains("planned"), "{reason}");
 }
 
 #[test]

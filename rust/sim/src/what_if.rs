@@ -2,7 +2,7 @@
 
 mod applications;
 mod on_node;
-mod room_held;
+mod planned_starts;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use self::applications::ScenarioApplications;
 use self::on_node::OnNode;
-use self::room_held::RoomHeld;
+use self::planned_starts::PlannedStarts;
 use crate::scenario::{Pending, Scenario};
 
 /// Scores that differ by less than this fraction are a tie.
@@ -63,8 +63,7 @@ pub struct WhatIfCandidate {
     /// The terms of the score, if the executor fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<WhatIfDetail>,
-    /// The application for which the needed capacity is reserved, if the executor fits but waits for
-    /// that reason.
+    /// The application whose planned start it would delay, if the executor fits but waits for that reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<String>,
     /// The reason if the executor does not fit.
@@ -92,9 +91,10 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
     let mut applications = ScenarioApplications::new(scenario);
     let mut waiting: Vec<&Pending> = scenario.pending.iter().collect();
     let mut heartbeats = Vec::new();
-    for on in &scenario.nodes {
-        let mut node = OnNode::new(on, scenario);
+    let mut nodes: Vec<_> = scenario.nodes.iter().map(|on| OnNode::new(on, scenario)).collect();
+    for (index, on) in scenario.nodes.iter().enumerate() {
         loop {
+            let node = &nodes[index];
             let rates = node.rates();
             let place = Place {
                 node: &node.node,
@@ -110,13 +110,13 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
                     judge(&place, executor, waiting, policy, options.margin)
                 })
                 .collect();
-            let room_held = policy
-                .by_plan()
-                .filter(|by| by.reservations > 0)
-                .map(|by| RoomHeld::new(by, &node.node, &waiting, options.margin, scenario.now_ms));
+            let planned = policy.by_plan().filter(|by| by.planned_ahead > 0).map(|by| {
+                let all = nodes.iter().map(|node| &node.node);
+                PlannedStarts::new(by, all, index, &waiting, options.margin, scenario.now_ms)
+            });
             let lets = |executor: &Pending| {
-                let held = room_held.as_ref();
-                held.is_none_or(|held| held.lets(&executor.application))
+                let planned = planned.as_ref();
+                planned.is_none_or(|planned| planned.lets(&executor.application))
             };
             let placed = best(&waiting, &judged, lets).map(|best| waiting[best]);
             let candidates = waiting.iter().zip(judged);
@@ -127,15 +127,15 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
                 candidates: candidates
                     .map(|(executor, judged)| {
                         let candidate = candidate(executor, judged, policy);
-                        let held = room_held.as_ref().filter(|_| candidate.fits);
-                        let behind = held.and_then(|held| held.behind(&executor.application));
+                        let planned = planned.as_ref().filter(|_| candidate.fits);
+                        let behind = planned.and_then(|it| it.behind(&executor.application));
                         WhatIfCandidate { behind: behind.map(str::to_owned), ..candidate }
                     })
                     .collect(),
             });
             let Some(placed) = placed else { break };
             waiting.retain(|executor| executor.id != placed.id);
-            node.place(placed);
+            nodes[index].place(placed);
             applications.placed(placed);
             if !options.all || waiting.is_empty() {
                 break;

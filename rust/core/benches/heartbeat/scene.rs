@@ -2,7 +2,7 @@
 
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Demands, NodeId, Predicted,
-    Request,
+    Request, plan_starts,
 };
 use elastane_core::policy::{Favor, PolicyOptions, named};
 use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources, SLOT_MS};
@@ -27,8 +27,8 @@ pub enum Case {
     /// All fit, and no bound decides: each needs most of the memory late in its life, when only
     /// some of the running executors have ended.
     Doubtful,
-    /// Half of them fit, and the others go first, so that each fitting one is checked against their
-    /// reservations.
+    /// Half of them fit, and the others go first, so that each fitting one is checked against their planned
+    /// starts.
     HeldFirst,
 }
 
@@ -142,9 +142,9 @@ pub struct Under {
 }
 
 impl Under {
-    /// The default, with three reservations for each queue.
+    /// The default, with planned starts.
     pub const ELASTANE: Under = Under { name: "elastane", peaks: Peaks::Soft };
-    /// No reservations, and a strict fit.
+    /// No planned starts, and a strict fit.
     pub const MINFRAG: Under = Under { name: "minfrag", peaks: Peaks::Strict };
 }
 
@@ -186,6 +186,7 @@ impl Scene {
             size.steps,
         );
         let small = submit(&mut cluster, predicted(&slots), 0, now_ms);
+        plan_starts(&mut cluster, now_ms);
         Self { cluster, node, now_ms, waiting, small }
     }
 

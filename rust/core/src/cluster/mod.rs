@@ -10,6 +10,7 @@ mod plan;
 mod ranking;
 mod round;
 mod settings;
+mod starts;
 mod state;
 mod waiting;
 
@@ -18,6 +19,7 @@ pub use patience::{KeptNode, read_by_round};
 pub use plan::{Outlook, StartNeeds};
 pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
 pub use settings::{Ceilings, ClusterSettings};
+pub use starts::{PlannedStart, StartPlan, StartSearch, plan_starts, planned_on};
 pub use state::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Container, Countables, Demands,
     NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request, RunningContainer,
@@ -32,11 +34,9 @@ use crate::progress::Progress;
 use crate::reprovision::{ReprovisionSettings, Reprovisioned, Used};
 use crate::resources::Resources;
 use bookable::Bookable;
-use correction::Corrections;
 use elastane_protocol::{CanLimit, Step};
 use patience::{NodeKeeper, Skips};
-use ranking::WorkShares;
-use round::Round;
+use starts::StartPlanner;
 use state::State;
 use waiting::{Note, WaitingTable};
 
@@ -46,10 +46,11 @@ pub struct Cluster {
     policy: Box<dyn Policy>,
     state: State,
     waiting: WaitingTable,
-    work_shares: WorkShares,
+    work_shares: ranking::WorkShares,
     keeper: NodeKeeper,
     skips: Skips,
-    corrections: Corrections,
+    starts: StartPlanner,
+    corrections: correction::Corrections,
     bookable: Bookable,
 }
 
@@ -61,10 +62,11 @@ impl Cluster {
             policy,
             state: State::new(settings.virtual_cores_count),
             waiting: WaitingTable::default(),
-            work_shares: WorkShares::default(),
+            work_shares: ranking::WorkShares::default(),
             keeper: NodeKeeper::default(),
             skips: Skips::default(),
-            corrections: Corrections::default(),
+            starts: StartPlanner::default(),
+            corrections: correction::Corrections::default(),
             bookable: Bookable::default(),
         }
     }
@@ -166,8 +168,8 @@ impl Cluster {
         id
     }
 
-    /// The prediction for an application's containers of one kind changed; none plans them at their
-    /// request. Running containers keep the demand with which they were placed.
+    /// The prediction for an application's containers of one kind changed; none plans them at their request.
+    /// Running containers keep the demand with which they were placed.
     pub fn foreseen(
         &mut self,
         application: ApplicationId,
@@ -253,8 +255,8 @@ impl Cluster {
         self.node(id).is_some_and(|node| node.is_decided(&self.settings, now_ms))
     }
 
-    /// The applications whose next container fits `node` now and over time, in the order to try them; none
-    /// where CapacityScheduler decides. `free` is what CapacityScheduler may still book on the node.
+    /// The applications whose next container fits `node` now and over time, in the order to try them; none where
+    /// CapacityScheduler decides. `free` is what CapacityScheduler may still book on the node.
     pub fn round(
         &mut self,
         node: NodeId,
@@ -266,7 +268,7 @@ impl Cluster {
 
     /// The same for any [`Offer`].
     pub fn offer(&mut self, offer: Offer<'_>, now_ms: i64) -> Option<Vec<ApplicationId>> {
-        Round { cluster: self, offer, now_ms }.run()
+        round::Round { cluster: self, offer, now_ms }.run()
     }
 
     /// CapacityScheduler went past these applications that a round on `node` had named, in order:

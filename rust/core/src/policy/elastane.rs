@@ -1,5 +1,4 @@
-//! Elastane, the default policy: the application whose waiting executors demand least, with
-//! backfill reservations.
+//! Elastane, the default policy: the application whose waiting executors demand least, with planned starts.
 
 use std::str::FromStr;
 
@@ -14,8 +13,8 @@ use crate::fit::Peaks;
 /// Research 16(3), 1968). Executors are not preemptible, and a long executor that starts late extends the
 /// makespan, so p is smaller ([`Favor`]).
 ///
-/// Without preemption the first application would wait behind all executors that fit meanwhile. It
-/// gets a backfill reservation instead, see [`ByPlan::reservations`].
+/// Without preemption the first application would wait behind all executors that fit meanwhile. Its start is
+/// planned instead, and those behind may not delay it, see [`ByPlan::planned_ahead`].
 ///
 /// An executor without a predicted end counts as one of 10 minutes.
 /// `docs/measurements/house-policy.md` has the measurements and the rejected variants.
@@ -36,17 +35,17 @@ impl Default for ElastanePolicy {
 /// The trade-off between makespan and completion time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Favor {
-    /// Makespan: p = 0, without reservations, so that everything that fits starts.
+    /// Makespan: p = 0, without planned starts, so that everything that fits starts.
     Makespan,
-    /// Both: p = 0, with reservations for the first three applications of each queue.
+    /// Both: p = 0, with planned starts for the first applications of each queue.
     #[default]
     Balanced,
-    /// Mean time from submission to end: p = 1/2, with reservations.
+    /// Mean time from submission to end: p = 1/2, with planned starts.
     Completion,
 }
 
-/// Number of reservations for each queue.
-const RESERVATIONS: u32 = 3;
+/// Number of applications of each queue whose planned starts those behind may not delay.
+const PLANNED_AHEAD: u32 = 8;
 
 impl Favor {
     /// All values.
@@ -83,12 +82,12 @@ impl PlanPolicy for ElastanePolicy {
     const NAME: &'static str = "elastane";
 
     fn plan(&self) -> ByPlan {
-        let (power, reservations) = match self.favor {
+        let (power, planned_ahead) = match self.favor {
             Favor::Makespan => (Power::Zero, 0),
-            Favor::Balanced => (Power::Zero, RESERVATIONS),
-            Favor::Completion => (Power::Half, RESERVATIONS),
+            Favor::Balanced => (Power::Zero, PLANNED_AHEAD),
+            Favor::Completion => (Power::Half, PLANNED_AHEAD),
         };
-        ByPlan { peaks: self.peaks, score: PlanScore::Waiting(power), reservations }
+        ByPlan { peaks: self.peaks, score: PlanScore::Waiting(power), planned_ahead }
     }
 }
 

@@ -20,7 +20,7 @@ impl PlanPolicy for MinFrag {
     const NAME: &'static str = "minfrag";
 
     fn plan(&self) -> ByPlan {
-        ByPlan { peaks: self.peaks, score: PlanScore::Remaining(Shares::Largest), reservations: 0 }
+        ByPlan { peaks: self.peaks, score: PlanScore::Remaining(Shares::Largest), planned_ahead: 0 }
     }
 }
 

@@ -19,6 +19,6 @@ impl PlanPolicy for Trc {
     const NAME: &'static str = "trc";
 
     fn plan(&self) -> ByPlan {
-        ByPlan { peaks: self.peaks, score: PlanScore::Remaining(Shares::Sum), reservations: 0 }
+        ByPlan { peaks: self.peaks, score: PlanScore::Remaining(Shares::Sum), planned_ahead: 0 }
     }
 }

@@ -9,7 +9,8 @@ pub(super) use agent::measured;
 use std::collections::{BTreeMap, VecDeque};
 
 use elastane_core::cluster::{
-    ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, StartNeeds, read_by_round,
+    ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, StartNeeds, plan_starts,
+    planned_on, read_by_round,
 };
 use elastane_core::reprovision::Reprovisioned;
 use elastane_core::{ClusterSettings, ContainerKind};
@@ -32,6 +33,8 @@ pub(super) struct ResourceManager {
     service: Service,
     /// The policy places nothing where more than this multiple of the registered size would be booked.
     most_booked: f64,
+    /// Whether the policy plans starts.
+    plans_starts: bool,
     applications: Vec<KnownApplication>,
     /// By the service's number, the place in the workload.
     places: Vec<usize>,
@@ -71,6 +74,7 @@ impl ResourceManager {
         let service_settings = settings.service(policy.books_as_registered);
         let policy = policy.policy;
         let most_booked = policy.most_booked().unwrap_or(f64::INFINITY);
+        let plans_starts = policy.by_plan().is_some_and(|by| by.planned_ahead > 0);
         let kinds = Kinds::new(&workload.applications, settings);
         let kinds_remembered = policy.by_plan().map_or(0, |_| kinds.count());
         let mut service = Service::with_policy(service_settings, policy, Vec::new());
@@ -84,6 +88,7 @@ impl ResourceManager {
         Self {
             service,
             most_booked,
+            plans_starts,
             applications: vec![KnownApplication::default(); workload.applications.len()],
             places: Vec::new(),
             earliest: vec![vec![0; kinds_remembered]; workload.machines.len()],
@@ -223,6 +228,22 @@ impl ResourceManager {
     pub(super) fn read_by_look(&self, machine: usize, now_ms: i64) -> Vec<usize> {
         let nodes = read_by_round(self.service.cluster(), node_of(machine), now_ms);
         nodes.into_iter().map(|node| node.0 as usize).collect()
+    }
+
+    /// Whether the policy plans starts.
+    pub(super) fn plans_starts(&self) -> bool {
+        self.plans_starts
+    }
+
+    /// The machines whose state the next [`Self::plan_starts`] reads.
+    pub(super) fn read_by_planning(&self, now_ms: i64) -> Vec<usize> {
+        let nodes = planned_on(self.service.cluster(), now_ms);
+        nodes.into_iter().map(|node| node.0 as usize).collect()
+    }
+
+    /// Plans the starts of what waits.
+    pub(super) fn plan_starts(&mut self, now_ms: i64) {
+        plan_starts(self.service.cluster_mut(), now_ms);
     }
 
     /// When the application that has waited longest begins to starve, or began to.

@@ -1,21 +1,15 @@
-//! Rules for applications that wait: deadlines, starvation, reservations, a kept node, and being named in
-//! vain.
+//! Rules for applications that wait: deadlines, starvation, a kept node, and being named in vain.
 
 mod deadline;
 mod kept_node;
-mod reservation;
 mod skips;
 mod starvation;
 
 pub(crate) use deadline::urgency;
 pub use kept_node::KeptNode;
 pub(crate) use kept_node::{KeptAsOffered, NodeKeeper};
-pub(crate) use reservation::ReservationContest;
 pub(crate) use skips::Skips;
 pub(crate) use starvation::{Wait, admit};
-
-#[cfg(test)]
-pub(crate) use reservation::Reservation;
 
 use super::Cluster;
 use super::state::NodeId;

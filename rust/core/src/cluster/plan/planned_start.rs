@@ -8,7 +8,7 @@ use crate::amounts::Amounts;
 use crate::cluster::state::{NodeEntry, Request, State};
 use crate::cluster::waiting::Line;
 use crate::fit::{Fit, Peaks, Terms};
-use crate::left::Left;
+use crate::left_sums::LeftSums;
 use crate::need::Need;
 use crate::timeline::on_grid_ms;
 use crate::{slot_of, slot_start_ms};
@@ -92,14 +92,14 @@ impl LifeNeeds {
 /// Checks start slots of one container, if nothing else arrives.
 pub(crate) struct Starts<'a> {
     needs: &'a LifeNeeds,
-    left: &'a Left,
+    left: &'a LeftSums,
     /// The slot of its life that lacked a resource at the last start checked. Mostly the slot or the
     /// one before lacks it at the next start too, so both are checked first.
     failed_in: usize,
 }
 
 impl<'a> Starts<'a> {
-    pub(crate) fn new(needs: &'a LifeNeeds, left: &'a Left) -> Self {
+    pub(crate) fn new(needs: &'a LifeNeeds, left: &'a LeftSums) -> Self {
         Self { needs, left, failed_in: 0 }
     }
 
@@ -129,11 +129,5 @@ impl<'a> Starts<'a> {
             return false;
         }
         in_total.is_none_or(|needed| fit.shortage_in_total(in_slots.len(), needed).is_none())
-    }
-
-    /// Total left over its life from this start slot on, less its needs; none without an end.
-    pub(crate) fn spare_in_total(&self, start: usize) -> Option<Amounts> {
-        let available = self.fit_from(start).available_in_total(self.needs.in_slots.len());
-        self.needs.in_total.map(|needed| available.minus(needed))
     }
 }

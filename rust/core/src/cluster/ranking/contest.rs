@@ -55,7 +55,7 @@ pub(crate) struct Contender {
     pub(crate) rank: Rank,
     pub(crate) row: Row,
     pub(crate) queue: usize,
-    /// The owner of the reservation that it would violate.
+    /// The application whose planned start it would delay.
     pub(crate) waits_behind: Option<ApplicationId>,
 }
 

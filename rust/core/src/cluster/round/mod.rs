@@ -26,14 +26,14 @@ use screened::ScreenedRound;
 /// Maximum number of applications of one queue that a round lists.
 pub const ROUND_LIMIT: usize = 16;
 
-/// Factor by which the contest grows when too many contenders wait for a reservation or are at a limit.
+/// Factor by which the contest grows when too many contenders wait behind a claim or are at a limit.
 const MORE_CONTENDERS: usize = 4;
 
-/// Maximum number of contenders of a queue with reservations. With thousands that all wait behind a
-/// reservation, a heartbeat would cost milliseconds.
+/// Maximum number of contenders of a queue on a node with claims. With thousands that all wait behind a claim, a
+/// heartbeat would cost milliseconds.
 const BACKFILL_DEPTH: usize = 64;
 
-/// Maximum number of contenders of a queue in a round with reservations that names the rest.
+/// Maximum number of contenders of a queue in a round that names the rest, on a node with claims.
 const REST_DEPTH: usize = 4_096;
 
 /// One round on one node.
@@ -63,8 +63,8 @@ pub enum Naming {
     Best,
     /// All that the same rules admit, by number: CapacityScheduler skipped every one of the best.
     Rest,
-    /// All that fit, by number: another order applies. No room is held, since that depends on
-    /// the core's order.
+    /// All that fit, by number: another order applies. No claim counts, since claims depend on the core's
+    /// order.
     Fitting,
 }
 
@@ -137,19 +137,26 @@ impl Round<'_> {
         by: ByPlan,
         pass: impl FnOnce(&ScreenedRound<'_>, &mut WaitingTable, Option<&[bool]>) -> T,
     ) -> Option<T> {
-        let Cluster { settings, state, waiting, keeper, bookable, .. } = &mut *self.cluster;
+        let Cluster { settings, state, waiting, keeper, starts, bookable, .. } = &mut *self.cluster;
         let held_back = waiting.queues_short_of_memory();
+        let (node, now_ms) = (self.offer.node, self.now_ms);
+        let entry = state.nodes.get(node)?;
         let screened = ScreenedRound {
             by,
             settings,
-            entry: state.nodes.get(self.offer.node)?,
+            entry,
+            claims: starts.claims_on(node, entry.plan.left(), waiting, now_ms),
             shares: &bookable.shares,
             applications: &state.applications,
             offer: self.offer,
             kept: keeper.kept_on(self.offer, waiting),
-            now_ms: self.now_ms,
+            now_ms,
         };
         Some(pass(&screened, waiting, held_back.as_deref()))
+    }
+
+    fn has_claims(&self) -> bool {
+        self.cluster.starts.has_claims(self.offer.node)
     }
 
     fn contest(&mut self, by: ByPlan, places: usize) -> Option<Contest> {
@@ -161,7 +168,7 @@ impl Round<'_> {
         match self.offer.naming {
             Naming::Best => self.list_best_screened(by),
             Naming::Rest => {
-                let places = if by.reservations > 0 { REST_DEPTH } else { usize::MAX };
+                let places = if self.has_claims() { REST_DEPTH } else { usize::MAX };
                 let contenders = self.contest(by, places)?.in_order();
                 Some(Listing::of_all(self.list_all(&contenders)))
             }
@@ -173,12 +180,13 @@ impl Round<'_> {
 
     fn list_best_screened(&mut self, by: ByPlan) -> Option<Listing> {
         let resting = self.resting();
+        let has_claims = self.has_claims();
         let mut places = ROUND_LIMIT + resting.len();
         loop {
             let contest = self.contest(by, places)?;
             let listing = self.list_best(&contest.in_order(), &resting);
             let may_miss_some = |queue| contest.is_full(queue) && listing.has_room(queue);
-            let is_deep = by.reservations > 0 && places >= BACKFILL_DEPTH + resting.len();
+            let is_deep = has_claims && places >= BACKFILL_DEPTH + resting.len();
             if is_deep || !(0..self.cluster.waiting.queue_count()).any(may_miss_some) {
                 return Some(listing);
             }
@@ -186,7 +194,7 @@ impl Round<'_> {
         }
     }
 
-    /// All contenders but those that wait for a reservation.
+    /// All contenders but those that wait behind a claim.
     fn list_all(&self, contenders: &[Contender]) -> Vec<ApplicationId> {
         let may_go = |contender: &&Contender| {
             contender.waits_behind.is_none()

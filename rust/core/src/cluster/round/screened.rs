@@ -4,11 +4,12 @@
 use super::Offer;
 use crate::by_plan::ByPlan;
 use crate::cluster::bookable::Shares;
-use crate::cluster::patience::{KeptAsOffered, ReservationContest, Wait, urgency};
+use crate::cluster::patience::{KeptAsOffered, Wait, urgency};
 use crate::cluster::ranking::{
     Contender, Contest, FitFilter, Rank, Scores, Urgency, some_of_each_left,
 };
 use crate::cluster::settings::ClusterSettings;
+use crate::cluster::starts::ClaimsOnNode;
 use crate::cluster::state::{ApplicationId, Applications, Countables, NodeEntry};
 use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
 use crate::need::Need;
@@ -23,6 +24,7 @@ pub(crate) struct ScreenedRound<'a> {
     pub(crate) now_ms: i64,
     pub(crate) settings: &'a ClusterSettings,
     pub(crate) kept: Option<KeptAsOffered>,
+    pub(crate) claims: ClaimsOnNode<'a>,
     pub(crate) shares: &'a Shares,
     pub(crate) applications: &'a Applications,
 }
@@ -49,24 +51,19 @@ impl ScreenedRound<'_> {
         held_back: Option<&[bool]>,
         places: usize,
     ) -> Contest {
-        let waiting_queues = waiting.queue_count();
-        let mut contest = Contest::new(places, waiting_queues);
+        let mut contest = Contest::new(places, waiting.queue_count());
         let Screened { lines, predicted, countables, screen, notes } =
             waiting.screened(self.entry, self.by.peaks);
         let left = self.entry.plan.left();
         let mut filter = FitFilter::new(screen, left);
         let scores = Scores::new(self.by, left, screen);
-        let mut reservation_contest = ReservationContest::new(self.by, waiting_queues);
         let need_of = |row: Row| self.entry.need(predicted[row].as_ref(), lines[row].request);
         for (row, line) in lines.iter().enumerate() {
             let need = || need_of(row);
-            let urgency_of_it = || urgency(line, || screen.life(row), self.now_ms);
             let urgency = match self.check(row, line, countables, held_back, &mut filter, need) {
-                Check::Fits => urgency_of_it(),
+                Check::Fits => urgency(line, || screen.life(row), self.now_ms),
                 Check::Starves => Urgency::Starves,
                 Check::Lacks(resource) => {
-                    let urgency = urgency_of_it();
-                    reservation_contest.offer(row, line, urgency, self.now_ms, &scores, need);
                     notes[row] = Note::NoFit { node: self.offer.node, resource };
                     continue;
                 }
@@ -83,8 +80,7 @@ impl ScreenedRound<'_> {
             let rank = Rank::new(line, urgency, Turn::Usual, score);
             contest.enter(Contender::new(row, line, rank));
         }
-        let reservations = reservation_contest.reservations(left, self.by.peaks);
-        if reservations.is_empty() {
+        if self.claims.is_empty() {
             return contest;
         }
         let goes_anyway = |contender: &Contender| {
@@ -96,7 +92,8 @@ impl ScreenedRound<'_> {
         contest.for_each_mut(|contender| {
             if !goes_anyway(contender) {
                 let most = screen.needs(contender.row).most;
-                contender.waits_behind = reservations.blocking_owner(contender, most, need_of);
+                contender.waits_behind =
+                    self.claims.blocking_owner(contender, most, &need_of(contender.row));
             }
         });
         contest

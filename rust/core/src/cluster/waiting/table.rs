@@ -87,7 +87,7 @@ impl WaitingTable {
         self.queues.users_in(queue)
     }
 
-    /// Equal versions mean that no ask and no prediction changed in between.
+    /// Equal versions mean that no ask, no prediction and no queue changed in between.
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
@@ -209,6 +209,7 @@ impl WaitingTable {
         let Some(row) = self.rows.get(&id).copied() else {
             return;
         };
+        self.version += 1;
         let user = &self.users[row];
         if let Some(line) = self.lines.get_mut(row) {
             let former = std::mem::replace(&mut line.queue, self.queues.enter(queue, user));

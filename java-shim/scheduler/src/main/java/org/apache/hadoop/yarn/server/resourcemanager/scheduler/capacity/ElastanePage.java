@@ -163,6 +163,7 @@ final class ElastanePage {
     }
     html.append("<th scope=\"col\" class=\"number\">Containers</th>")
         .append("<th scope=\"col\" class=\"number\">For</th>")
+        .append("<th scope=\"col\" class=\"number\">Planned in</th>")
         .append("<th scope=\"col\">Why</th></tr></thead>\n<tbody>\n");
     int rows = 0;
     for (JsonNode one : waiting) {
@@ -182,6 +183,8 @@ final class ElastanePage {
     cell("", one.path("queue").asText());
     cell("number", grouped(one.path("containers").asLong()));
     cell("number", seconds(one.path("for_ms")));
+    JsonNode plannedInMs = one.path("planned_start").path("in_ms");
+    cell("number", plannedInMs.isNumber() ? seconds(plannedInMs) : NOTHING);
     cell("reason", one.path("reason").asText());
     html.append("</tr>\n");
   }

@@ -1,7 +1,7 @@
-//! Backfill reservations for applications that go first and do not fit now.
+//! Planned starts of applications that go first and do not fit now.
 
 use super::*;
-use crate::cluster::WaitReason;
+use crate::cluster::{PlannedStart, StartSearch, WaitReason, plan_starts};
 use crate::policy::{ElastanePolicy, Favor};
 
 /// Number of slots in which one of the node's 4 cores is left; then all are.
@@ -17,6 +17,11 @@ fn busy_node_with(favor: Favor, used_cores: &[f64]) -> (Cluster, NodeId) {
     assert!(matches!(placed, Commit::Placed(_)));
     cluster.application_removed(hog);
     (cluster, node)
+}
+
+/// The start of this slot.
+fn slots_ms(slots: usize) -> i64 {
+    slots as i64 * i64::from(crate::SLOT_MS)
 }
 
 fn busy_node() -> (Cluster, NodeId) {
@@ -44,6 +49,7 @@ fn many(cluster: &mut Cluster, cores: &[f64]) -> ApplicationId {
 
 fn order(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> Vec<ApplicationId> {
     cluster.reported(node, physical(), now_ms);
+    plan_starts(cluster, now_ms);
     cluster.round(node, request(16, 16), now_ms).unwrap()
 }
 
@@ -55,8 +61,8 @@ fn is_listed(cluster: &mut Cluster, node: NodeId, application: ApplicationId) ->
 fn an_application_that_would_delay_a_planned_start_waits_behind_its_owner() {
     let (mut cluster, node) = busy_node();
     let other = many(&mut cluster, &[1.0; BUSY_SLOTS + 1]);
+    assert_eq!(order(&mut cluster, node, 0), [other]);
     let endless = waiting(&mut cluster, "endless", Demands::default(), ask(1, 2));
-    assert_eq!(order(&mut cluster, node, 0), [other, endless]);
     let behind = first(&mut cluster, &[4.0; 5]);
     assert_eq!(order(&mut cluster, node, 0), []);
     for held in [other, endless] {
@@ -154,62 +160,68 @@ fn a_starving_application_with_room_by_request_is_not_blocked() {
     }
 }
 
-#[test]
-fn an_application_listed_first_for_ten_seconds_in_vain_gets_no_reservation() {
-    let (mut cluster, node) = busy_node();
-    let idle = cluster.node_added("node-2:1", request(8, 8));
-    let behind = waiting(&mut cluster, "first", learned(&[4.0; 5], 0.5), ask(1, 1));
-    cluster.pending(behind, urgent(), 0);
-    let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-    assert!(order(&mut cluster, idle, 0).contains(&behind));
-    assert_eq!(order(&mut cluster, node, 9_999), []);
-    assert_eq!(order(&mut cluster, node, 10_000), [other]);
+/// An idle node, and an application of which one container starts there now and one in 15 s.
+fn two_on_an_idle_node() -> (Cluster, NodeId, ApplicationId, Ask) {
+    let (mut cluster, node) = busy_node_with(Favor::Balanced, &[0.0]);
+    let two = Ask { count: 2, priority: 1, ..ask(1, 1) };
+    let owner = waiting(&mut cluster, "first", learned(&[4.0; 5], 1.0), two);
+    (cluster, node, owner, two)
+}
 
-    let placed = place(&mut cluster, "placed", behind, idle, 10_000);
+#[test]
+fn an_application_named_first_for_ten_seconds_in_vain_claims_nothing() {
+    let (mut cluster, node, owner, two) = two_on_an_idle_node();
+    let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
+    assert_eq!(order(&mut cluster, node, 0), [owner]);
+    assert_eq!(order(&mut cluster, node, 9_999), [owner]);
+    cluster.pending(owner, two, 10_000);
+    assert_eq!(order(&mut cluster, node, 10_000), [owner, other]);
+
+    let placed = place(&mut cluster, "placed", owner, node, 10_000);
     assert!(matches!(placed, Commit::Placed(_)));
-    assert_eq!(order(&mut cluster, node, 10_000), [], "the owner was placed");
+    cluster.pending(owner, Ask { count: 1, ..two }, 10_000);
+    assert_eq!(order(&mut cluster, node, 10_000), [], "it was placed, and claims for the next one");
 }
 
 #[test]
-fn a_changed_request_restarts_the_time_listed_first() {
-    let (mut cluster, node) = busy_node();
-    let idle = cluster.node_added("node-2:1", request(8, 8));
-    let behind = first(&mut cluster, &[4.0; 5]);
+fn a_changed_request_restarts_the_time_named_first() {
+    let (mut cluster, node, owner, two) = two_on_an_idle_node();
     let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-    order(&mut cluster, idle, 0);
-    let more = |memory_gb| Ask { count: 2, ..ask(memory_gb, 1) };
-    cluster.pending(behind, more(1), 5_000);
-    assert_eq!(order(&mut cluster, node, 10_000), [other], "a changed count does not");
-    cluster.pending(behind, more(2), 10_000);
-    assert_eq!(order(&mut cluster, node, 10_000), []);
+    order(&mut cluster, node, 0);
+    cluster.pending(owner, Ask { count: 3, ..two }, 10_000);
+    assert_eq!(order(&mut cluster, node, 10_000), [owner, other], "a changed count does not");
+    cluster.pending(owner, Ask { request: request(2, 1), ..two }, 10_000);
+    assert_eq!(order(&mut cluster, node, 10_000), [owner]);
 }
 
 #[test]
-fn only_the_favor_for_the_makespan_makes_no_reservations() {
+fn only_the_favor_for_the_makespan_plans_no_starts() {
     for favor in Favor::ALL {
         let (mut cluster, node) = busy_node_with(favor, &[3.0; BUSY_SLOTS]);
         first(&mut cluster, &[4.0; 5]);
         let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-        let reserves = favor != Favor::Makespan;
-        assert_eq!(is_listed(&mut cluster, node, other), !reserves, "{favor:?}");
+        let plans = favor != Favor::Makespan;
+        assert_eq!(is_listed(&mut cluster, node, other), !plans, "{favor:?}");
     }
 }
 
 #[test]
-fn the_first_three_applications_of_a_queue_get_reservations() {
-    for (before_owner, reserves) in [(2, true), (3, false)] {
+fn the_first_eight_applications_of_a_queue_claim() {
+    for (before_owner, claims) in [(7, true), (8, false)] {
         let (mut cluster, node) = busy_node();
         for _ in 0..before_owner {
-            first(&mut cluster, &[2.0; 5]);
+            waiting(&mut cluster, "small", learned(&[0.01; 5], 0.1), one_executor());
         }
-        first(&mut cluster, &[4.0; 5]);
+        let owner = first(&mut cluster, &[4.0; 5]);
         let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-        assert_eq!(is_listed(&mut cluster, node, other), !reserves, "{before_owner}");
+        assert_eq!(is_listed(&mut cluster, node, other), !claims, "{before_owner}");
+        let start = PlannedStart::of(&cluster, owner).unwrap();
+        assert_eq!(start.first_ms, slots_ms(BUSY_SLOTS), "the others are planned, too");
     }
 }
 
 #[test]
-fn an_application_without_an_end_gets_no_reservation() {
+fn an_application_without_an_end_is_not_planned() {
     let (mut cluster, node) = busy_node();
     let all_cores = Ask { request: request(1, 8), ..one_executor() };
     let endless = waiting(&mut cluster, "endless", Demands::default(), all_cores);
@@ -219,13 +231,13 @@ fn an_application_without_an_end_gets_no_reservation() {
 }
 
 #[test]
-fn an_application_that_does_not_start_within_an_hour_gets_no_reservation() {
-    for (busy_slots, reserves) in [(1_200, true), (1_201, false)] {
+fn an_application_that_does_not_start_within_an_hour_is_not_planned() {
+    for (busy_slots, claims) in [(1_200, true), (1_201, false)] {
         let used_cores = vec![3.0; busy_slots];
         let (mut cluster, node) = busy_node_with(Favor::Balanced, &used_cores);
         first(&mut cluster, &[4.0; 5]);
         let other = many(&mut cluster, &vec![1.0; busy_slots + 1]);
-        assert_eq!(is_listed(&mut cluster, node, other), !reserves, "{busy_slots}");
+        assert_eq!(is_listed(&mut cluster, node, other), !claims, "{busy_slots}");
     }
 }
 
@@ -244,20 +256,6 @@ fn an_application_large_in_cpu_is_blocked_too() {
 }
 
 #[test]
-fn an_application_listed_behind_others_was_not_listed_in_vain() {
-    let (mut cluster, node) = busy_node();
-    let idle = cluster.node_added("node-2:1", request(8, 8));
-    let small = first(&mut cluster, &[0.5; 30]);
-    let behind = first(&mut cluster, &[4.0; 5]);
-    let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
-    assert_eq!(order(&mut cluster, idle, 0), [small, behind, other]);
-    place(&mut cluster, "small", small, idle, 0);
-    cluster.application_removed(small);
-    assert!(!order(&mut cluster, idle, 0).contains(&behind), "the owner fits no longer");
-    assert!(!order(&mut cluster, node, 10_000).contains(&other));
-}
-
-#[test]
 fn at_most_sixty_four_applications_of_a_queue_are_checked() {
     for (blocked, is_named) in [(63, true), (64, false)] {
         let (mut cluster, node) = busy_node();
@@ -268,4 +266,135 @@ fn at_most_sixty_four_applications_of_a_queue_are_checked() {
         let ends_before = many(&mut cluster, &[1.0; BUSY_SLOTS]);
         assert_eq!(is_listed(&mut cluster, node, ends_before), is_named, "{blocked}");
     }
+}
+
+/// Another node, on which one of 4 cores is left for this many slots.
+fn another_busy_node(cluster: &mut Cluster, name: &str, busy_slots: usize) -> NodeId {
+    let node = cluster.node_added(name, request(8, 8));
+    cluster.reported(node, physical(), 0);
+    let hog = waiting(cluster, name, learned(&vec![3.0; busy_slots], 1.0), ask(1, 1));
+    assert!(matches!(place(cluster, name, hog, node, 0), Commit::Placed(_)));
+    cluster.application_removed(hog);
+    node
+}
+
+#[test]
+fn a_container_claims_the_node_on_which_it_starts_first() {
+    let (mut cluster, node) = busy_node();
+    let sooner = another_busy_node(&mut cluster, "node-2:1", 4);
+    let owner = first(&mut cluster, &[4.0; 5]);
+    let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
+    assert_eq!(order(&mut cluster, node, 0), [other], "it would delay nobody");
+    assert_eq!(order(&mut cluster, sooner, 0), []);
+    let at_ms = slots_ms(4);
+    let planned = PlannedStart { node: sooner, first_ms: at_ms, last_ms: at_ms, containers: 1 };
+    assert_eq!(PlannedStart::of(&cluster, owner), Some(planned));
+}
+
+#[test]
+fn every_container_is_planned_beside_those_before_it() {
+    let (mut cluster, node) = busy_node();
+    let sooner = another_busy_node(&mut cluster, "node-2:1", 4);
+    let three = Ask { count: 3, ..ask(1, 1) };
+    let owner = waiting(&mut cluster, "first", learned(&[4.0; 5], 1.0), three);
+    let second = waiting(&mut cluster, "second", learned(&[4.0; 6], 1.0), three);
+    plan_starts(&mut cluster, 0);
+    // On node 2 from the slots 4 and 9 on, on node 1 from 10; then on node 2 from 14, on node 1 from 15, and again.
+    let starts = |first_slot, last_slot, node| PlannedStart {
+        node,
+        first_ms: slots_ms(first_slot),
+        last_ms: slots_ms(last_slot),
+        containers: 3,
+    };
+    assert_eq!(PlannedStart::of(&cluster, owner), Some(starts(4, 10, sooner)));
+    assert_eq!(PlannedStart::of(&cluster, second), Some(starts(14, 20, sooner)));
+    let other = many(&mut cluster, &[1.0; BUSY_SLOTS]);
+    assert_eq!(order(&mut cluster, node, 0), [other], "it ends before the start on this node");
+}
+
+#[test]
+fn what_starts_now_claims_nothing() {
+    let (mut cluster, node) = busy_node();
+    let owner = first(&mut cluster, &[1.0; 5]);
+    let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
+    assert_eq!(order(&mut cluster, node, 1_000), [owner, other]);
+    assert_eq!(PlannedStart::of(&cluster, owner).unwrap().first_ms, 1_000);
+}
+
+#[test]
+fn who_waits_no_more_claims_nothing() {
+    let (mut cluster, node) = busy_node();
+    let owner = first(&mut cluster, &[4.0; 5]);
+    let other = many(&mut cluster, &[1.0; 2 * BUSY_SLOTS]);
+    assert_eq!(order(&mut cluster, node, 0), []);
+    cluster.application_removed(owner);
+    assert_eq!(PlannedStart::of(&cluster, owner), None);
+    let named = cluster.round(node, request(16, 16), 0).unwrap();
+    assert_eq!(named, [other], "also before the next plan");
+}
+
+#[test]
+fn a_container_that_was_skipped_on_a_node_is_planned_on_another_one() {
+    let (mut cluster, node) = busy_node();
+    let later = another_busy_node(&mut cluster, "node-2:1", BUSY_SLOTS + 5);
+    let owner = first(&mut cluster, &[4.0; 5]);
+    let planned_on = |cluster: &mut Cluster, now_ms| {
+        plan_starts(cluster, now_ms);
+        PlannedStart::of(cluster, owner).unwrap().node
+    };
+    assert_eq!(planned_on(&mut cluster, 0), node);
+    cluster.skipped(node, &[owner], 3_000);
+    assert_eq!(planned_on(&mut cluster, 3_000), later);
+}
+
+#[test]
+fn an_application_at_the_maximum_of_its_queue_is_not_planned() {
+    let (mut cluster, _) = busy_node();
+    let owner = first(&mut cluster, &[4.0; 5]);
+    cluster.raise_to_ceiling(0);
+    cluster.configure_queues(vec![share("root", 1.0, 1.0), share("root.default", 0.1, 0.1)]);
+    plan_starts(&mut cluster, 0);
+    assert_eq!(PlannedStart::of(&cluster, owner), None);
+}
+
+#[test]
+fn a_plan_is_made_anew_only_after_a_change_or_in_another_slot() {
+    let (mut cluster, _) = busy_node();
+    assert!(StartSearch::of(&mut cluster, 0).is_none(), "nothing waits");
+    first(&mut cluster, &[4.0; 5]);
+    assert!(StartSearch::of(&mut cluster, 0).is_some());
+    assert!(StartSearch::of(&mut cluster, 2_999).is_none());
+    assert!(StartSearch::of(&mut cluster, 3_000).is_some());
+    cluster.finished("hog");
+    assert!(StartSearch::of(&mut cluster, 3_000).is_some());
+}
+
+#[test]
+fn of_many_nodes_those_with_claims_stay_compared() {
+    let (mut cluster, node) = busy_node();
+    let owner = first(&mut cluster, &[4.0; 5]);
+    plan_starts(&mut cluster, 0);
+    for number in 0..200 {
+        another_busy_node(&mut cluster, &format!("node-{number}:2"), 2 * BUSY_SLOTS);
+    }
+    for now_ms in [3_000, 6_000, 9_000] {
+        plan_starts(&mut cluster, now_ms);
+        assert_eq!(PlannedStart::of(&cluster, owner).unwrap().node, node);
+    }
+}
+
+#[test]
+fn of_many_nodes_the_others_are_compared_in_turn() {
+    let (mut cluster, node) = busy_node();
+    for number in 0..100 {
+        another_busy_node(&mut cluster, &format!("node-{number}:2"), 2 * BUSY_SLOTS);
+    }
+    let sooner = another_busy_node(&mut cluster, "sooner:1", BUSY_SLOTS - 4);
+    let owner = first(&mut cluster, &[4.0; 5]);
+    let planned_on = [0, 3_000].map(|now_ms| {
+        plan_starts(&mut cluster, now_ms);
+        PlannedStart::of(&cluster, owner).unwrap().node
+    });
+    assert_eq!(planned_on[1], sooner);
+    assert_ne!(planned_on[0], sooner, "{node:?} or another one");
 }

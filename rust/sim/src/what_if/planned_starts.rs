@@ -1,5 +1,4 @@
-//! Capacity of a node that is reserved for an application. The answer comes from the scheduler's own
-//! `Cluster`.
+//! Planned starts that others may not delay. The answer comes from the scheduler's own `Cluster`.
 //!
 //! The cluster considers the first waiting executor of each application. It counts in whole bytes and
 //! nano-cores, and in slots of [`elastane_core::SLOT_MS`].
@@ -9,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use elastane_core::by_plan::ByPlan;
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Basis, CommitRequest, Demands, NodeId, Predicted, Request,
-    WaitReason,
+    WaitReason, plan_starts,
 };
 use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resources};
 
@@ -30,23 +29,28 @@ const SETTINGS: ClusterSettings = ClusterSettings {
 
 /// The cluster's answer for the applications that wait.
 #[derive(Debug, Default)]
-pub(super) struct RoomHeld<'a> {
+pub(super) struct PlannedStarts<'a> {
     /// The applications allowed on the node.
     named: BTreeSet<&'a str>,
-    /// For each application, the application for which the capacity that it needs is reserved.
+    /// For each application, the one whose planned start it would delay.
     behind: BTreeMap<&'a str, &'a str>,
 }
 
-impl<'a> RoomHeld<'a> {
-    pub(super) fn new(
+impl<'a> PlannedStarts<'a> {
+    /// For a heartbeat of the node `on`.
+    pub(super) fn new<'n>(
         by: ByPlan,
-        node: &Node,
+        nodes: impl Iterator<Item = &'n Node>,
+        on: usize,
         waiting: &[&'a Pending],
         margin: f64,
         now_ms: i64,
     ) -> Self {
         let mut cluster = Cluster::new(SETTINGS, Box::new(by));
-        let on = add_node(&mut cluster, node, now_ms);
+        let numbers: Vec<_> = nodes
+            .enumerate()
+            .map(|(number, node)| add_node(&mut cluster, number, node, now_ms))
+            .collect();
         let mut names: BTreeMap<ApplicationId, &'a str> = BTreeMap::new();
         for (next, executors) in in_order(waiting) {
             let demands = predicted(&next.demand, margin);
@@ -62,7 +66,9 @@ impl<'a> RoomHeld<'a> {
             cluster.pending(id, ask, queued_ms);
             names.insert(id, &next.application);
         }
-        let order = cluster.round(on, ALL_FREE, now_ms).unwrap_or_default();
+        plan_starts(&mut cluster, now_ms);
+        let order = numbers.get(on).and_then(|on| cluster.round(*on, ALL_FREE, now_ms));
+        let order = order.unwrap_or_default();
         let name = |id: ApplicationId| names.get(&id).copied();
         let behind =
             names.iter().filter_map(|(id, waits)| match cluster.wait_reason(*id, now_ms) {
@@ -77,7 +83,7 @@ impl<'a> RoomHeld<'a> {
         self.named.contains(application)
     }
 
-    /// The application for which the capacity that this one needs is reserved.
+    /// The application whose planned start this one would delay.
     pub(super) fn behind(&self, application: &str) -> Option<&'a str> {
         self.behind.get(application).copied()
     }
@@ -85,11 +91,12 @@ impl<'a> RoomHeld<'a> {
 
 /// The node with its running executors, each as an application of its own, since a demand belongs to an
 /// application.
-fn add_node(cluster: &mut Cluster, node: &Node, now_ms: i64) -> NodeId {
-    let on = cluster.node_added("node", request_of(node.capacity));
+fn add_node(cluster: &mut Cluster, number: usize, node: &Node, now_ms: i64) -> NodeId {
+    let name = format!("node-{number}");
+    let on = cluster.node_added(&name, request_of(node.capacity));
     cluster.reported(on, node.capacity, now_ms);
     for (number, executor) in node.running().enumerate() {
-        let id = format!("running-{number}");
+        let id = format!("{name}-{number}");
         let demands = predicted(&executor.demand, 0.0);
         let application = Application::new(&id, &id, "running", demands, executor.start_ms);
         let commit = CommitRequest {

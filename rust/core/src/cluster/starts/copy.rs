@@ -1,0 +1,162 @@
+//! The copy of the cluster that a search of starts reads.
+
+use std::collections::HashMap;
+
+use super::search::{NodeToPlan, PLANNED_AHEAD_SLOTS, StartSearch, ToStart};
+use crate::by_plan::ByPlan;
+use crate::cluster::Cluster;
+use crate::cluster::bookable::at_limit;
+use crate::cluster::patience::urgency;
+use crate::cluster::ranking::{Contender, Contest, Rank, Scores, Urgency};
+use crate::cluster::state::{ApplicationId, NodeId};
+use crate::cluster::waiting::{Line, Row, Screened};
+use crate::need::Need;
+use crate::policy::Turn;
+use crate::slot_of;
+
+/// Number of applications of one queue that are planned. The first of them hold their starts against those
+/// behind ([`ByPlan::planned_ahead`]).
+const APPLICATIONS_OF_A_QUEUE: usize = 32;
+
+/// Number of applications that are planned.
+const APPLICATIONS: usize = 256;
+
+/// An application that a round named first for this long without placing it is blocked by something that the
+/// core does not know, such as limits, labels or blacklists.
+const IN_VAIN_AFTER_MS: i64 = 10_000;
+
+impl StartSearch {
+    /// What a search that begins now reads; none if the policy does not plan, or nothing changed since the
+    /// latest search.
+    pub fn of(cluster: &mut Cluster, now_ms: i64) -> Option<Self> {
+        let by = cluster.policy.by_plan().filter(|by| by.planned_ahead > 0)?;
+        let compared = cluster.starts.begin(&cluster.state, &cluster.waiting, now_ms);
+        let mut nodes = Vec::with_capacity(compared.len());
+        for node in compared {
+            if cluster.decides(node, now_ms)
+                && let Some(entry) = cluster.state.nodes.get_mut(node)
+            {
+                entry.plan.refresh_left(&mut entry.node, now_ms);
+                let left = entry.plan.left().up_to(PLANNED_AHEAD_SLOTS);
+                nodes.push(NodeToPlan { node, capacity: entry.node.capacity, left });
+            }
+        }
+        let on = nodes.first()?.node;
+        let contenders = in_order(cluster, by, on, now_ms)?;
+        let waiting = to_start(cluster, by, &contenders, &nodes, now_ms);
+        Some(Self { now_ms, slot: slot_of(now_ms), peaks: by.peaks, nodes, waiting })
+    }
+}
+
+/// The first applications of each queue, with their places in it: the first of all queues, then the second of all,
+/// and so on. `on` is the node by whose size they are ranked.
+fn in_order(
+    cluster: &mut Cluster,
+    by: ByPlan,
+    on: NodeId,
+    now_ms: i64,
+) -> Option<Vec<(usize, Contender)>> {
+    let Cluster { settings, state, waiting, .. } = cluster;
+    let entry = state.nodes.get(on)?;
+    let held_back = waiting.queues_short_of_memory();
+    let mut contest = Contest::new(APPLICATIONS_OF_A_QUEUE, waiting.queue_count());
+    let Screened { lines, predicted, screen, .. } = waiting.screened(entry, by.peaks);
+    let scores = Scores::new(by, entry.plan.left(), screen);
+    let may_start = |row: Row, line: &Line| {
+        let is_in_vain = line
+            .listed_first_since_ms
+            .is_some_and(|since_ms| now_ms.saturating_sub(since_ms) >= IN_VAIN_AFTER_MS);
+        let is_held_back = line.kind.is_application_master()
+            && held_back.as_ref().is_some_and(|queues| queues[line.queue as usize])
+            && now_ms.saturating_sub(line.since_ms) < settings.starvation_wait_ms;
+        line.is_ordered
+            && !line.asks_countables
+            && !is_in_vain
+            && !is_held_back
+            && screen.life(row).is_some()
+    };
+    for (row, line) in lines.iter().enumerate().filter(|(row, line)| may_start(*row, line)) {
+        let urgency: Urgency = urgency(line, || screen.life(row), now_ms);
+        if contest.is_lost(line, urgency, scores.lower_bound(row, line)) {
+            continue;
+        }
+        let need: Need<'_> = entry.need(predicted[row].as_ref(), line.request);
+        let score = scores.exact(row, line, &need);
+        contest.enter(Contender::new(row, line, Rank::new(line, urgency, Turn::Usual, score)));
+    }
+    let mut places: HashMap<usize, usize> = HashMap::new();
+    let of_queue = contest.in_order().into_iter().map(|contender| {
+        let place = places.entry(contender.queue).or_default();
+        *place += 1;
+        (*place, contender)
+    });
+    let mut in_order: Vec<_> = of_queue.collect();
+    in_order.sort_unstable();
+    in_order.truncate(APPLICATIONS);
+    Some(in_order)
+}
+
+fn to_start(
+    cluster: &Cluster,
+    by: ByPlan,
+    contenders: &[(usize, Contender)],
+    nodes: &[NodeToPlan],
+    now_ms: i64,
+) -> Vec<ToStart> {
+    let resting: Vec<Vec<ApplicationId>> = nodes
+        .iter()
+        .map(|node| cluster.skips.resting(node.node, &cluster.waiting, now_ms))
+        .collect();
+    let to_start = contenders.iter().filter_map(|(place, contender)| {
+        let application = contender.application();
+        let line = cluster.waiting.line(contender.row);
+        let predicted = cluster.state.applications.get(&application)?.demands.of(line.kind)?;
+        let mut limits = Limits::new(cluster, application);
+        let may_go_to = nodes.iter().zip(&resting).map(|(node, resting)| {
+            let rests = resting.binary_search(&application).is_ok();
+            !rests && limits.admit(line, node.node)
+        });
+        Some(ToStart {
+            contender: *contender,
+            predicted: predicted.clone(),
+            containers: line.executors,
+            may_go_to: may_go_to.collect(),
+            is_first: *place <= by.planned_ahead as usize,
+        })
+    });
+    to_start.collect()
+}
+
+/// The limits that the core knows of one application.
+struct Limits<'a> {
+    cluster: &'a Cluster,
+    application: ApplicationId,
+    /// Whether it is at a limit on nodes with this label.
+    by_label: Vec<(&'a str, bool)>,
+}
+
+impl<'a> Limits<'a> {
+    fn new(cluster: &'a Cluster, application: ApplicationId) -> Self {
+        Self { cluster, application, by_label: Vec::new() }
+    }
+
+    /// Whether the next container may run on a node, by its size and the limits.
+    fn admit(&mut self, line: &Line, node: NodeId) -> bool {
+        let Cluster { settings, state, bookable, waiting, .. } = self.cluster;
+        let Some(entry) = state.nodes.get(node) else {
+            return false;
+        };
+        if !line.request.fits_into(entry.registered_size(settings.virtual_cores_count)) {
+            return false;
+        }
+        let label = &*entry.label;
+        let known = self.by_label.iter().find(|(known, _)| *known == label);
+        let is_at_limit = known.map(|(_, is_at_limit)| *is_at_limit).unwrap_or_else(|| {
+            let shares = &bookable.shares;
+            let note = at_limit(settings, shares, state, waiting, self.application, node);
+            self.by_label.push((label, note.is_some()));
+            note.is_some()
+        });
+        !is_at_limit
+    }
+}

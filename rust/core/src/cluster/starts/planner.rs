@@ -1,0 +1,165 @@
+//! The plan of starts that counts now, and which nodes the next one compares.
+
+use std::collections::HashMap;
+
+use super::{Claim, ClaimsOnNode, StartSearch};
+use crate::cluster::Cluster;
+use crate::cluster::state::{ApplicationId, NodeId, Nodes, State};
+use crate::cluster::waiting::WaitingTable;
+use crate::left::Left;
+use crate::slot_of;
+
+/// Number of nodes compared. Of more nodes, the others are compared in turn.
+const NODES_COMPARED: usize = 64;
+
+/// Number of nodes that stay compared because of their claims.
+const CLAIMED_COMPARED: usize = 48;
+
+/// Where and when the containers that an application waits for start, by plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedStart {
+    /// The node of the first one.
+    pub node: NodeId,
+    /// When the first one starts, in Unix milliseconds.
+    pub first_ms: i64,
+    /// When the last of [`PlannedStart::containers`] starts.
+    pub last_ms: i64,
+    /// The number of planned containers; the others start later.
+    pub containers: u32,
+}
+
+/// Where and when the first waiting containers start.
+#[derive(Debug, Default)]
+pub struct StartPlan {
+    /// By node, in the order of the plan.
+    claims: HashMap<NodeId, Vec<Claim>>,
+    starts: HashMap<ApplicationId, PlannedStart>,
+}
+
+impl StartPlan {
+    /// The next container of an application starts on a node at this time. The containers of one application
+    /// come in the order of their starts.
+    pub(super) fn starts(&mut self, application: ApplicationId, node: NodeId, at_ms: i64) {
+        let first = PlannedStart { node, first_ms: at_ms, last_ms: at_ms, containers: 0 };
+        let start = self.starts.entry(application).or_insert(first);
+        start.last_ms = start.last_ms.max(at_ms);
+        start.containers += 1;
+    }
+
+    pub(super) fn claim(&mut self, node: NodeId, claim: Claim) {
+        self.claims.entry(node).or_default().push(claim);
+    }
+
+    /// Makes the plan count until the next one does.
+    pub fn put_into(self, cluster: &mut Cluster) {
+        cluster.starts.plan = self;
+    }
+}
+
+impl PlannedStart {
+    /// None where the application waits for nothing, or is not planned: it has no predicted end, or others are
+    /// before it.
+    pub fn of(cluster: &Cluster, application: ApplicationId) -> Option<Self> {
+        cluster.waiting.row_of(application)?;
+        cluster.starts.plan.starts.get(&application).copied()
+    }
+}
+
+/// Plans the starts of a cluster anew if something changed. For owners without other threads; the others take
+/// the three steps themselves.
+pub fn plan_starts(cluster: &mut Cluster, now_ms: i64) {
+    if let Some(search) = StartSearch::of(cluster, now_ms) {
+        search.run().put_into(cluster);
+    }
+}
+
+/// The nodes whose plans the next search of starts reads; none if there is none.
+pub fn planned_on(cluster: &Cluster, now_ms: i64) -> Vec<NodeId> {
+    let Cluster { starts, state, waiting, .. } = cluster;
+    match cluster.policy.by_plan() {
+        Some(by) if by.planned_ahead > 0 && starts.is_due(state, waiting, now_ms) => {
+            starts.compared(&state.nodes).0
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Equal versions mean that nothing started, ended or was asked for in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AsOf {
+    slot: i64,
+    containers: (u64, usize),
+    asks: u64,
+}
+
+impl AsOf {
+    fn now(state: &State, waiting: &WaitingTable, now_ms: i64) -> Self {
+        Self {
+            slot: slot_of(now_ms),
+            containers: state.containers_version(),
+            asks: waiting.version(),
+        }
+    }
+}
+
+/// Keeps the plan of starts, and when and for which nodes it is made.
+#[derive(Debug, Default)]
+pub(crate) struct StartPlanner {
+    plan: StartPlan,
+    as_of: Option<AsOf>,
+    /// The last node compared that had no claims.
+    last: Option<NodeId>,
+}
+
+impl StartPlanner {
+    fn is_due(&self, state: &State, waiting: &WaitingTable, now_ms: i64) -> bool {
+        !waiting.lines().is_empty() && self.as_of != Some(AsOf::now(state, waiting, now_ms))
+    }
+
+    /// The nodes to be compared by a search that begins now, in order; none if the plan is as new as can be.
+    pub(super) fn begin(
+        &mut self,
+        state: &State,
+        waiting: &WaitingTable,
+        now_ms: i64,
+    ) -> Vec<NodeId> {
+        if !self.is_due(state, waiting, now_ms) {
+            return Vec::new();
+        }
+        self.as_of = Some(AsOf::now(state, waiting, now_ms));
+        let (compared, last) = self.compared(&state.nodes);
+        self.last = last.or(self.last);
+        compared
+    }
+
+    /// The nodes compared by the next search, in order, and the last of them that has no claims.
+    fn compared(&self, nodes: &Nodes) -> (Vec<NodeId>, Option<NodeId>) {
+        let claimed = self.plan.claims.keys().copied();
+        let mut compared: Vec<_> = claimed.filter(|node| nodes.get(*node).is_some()).collect();
+        compared.sort_unstable();
+        compared.truncate(CLAIMED_COMPARED);
+        let others = nodes.around(self.last.unwrap_or(NodeId(0))).map(|(id, _)| id);
+        let others = others.filter(|node| compared.binary_search(node).is_err());
+        let others: Vec<_> = others.take(NODES_COMPARED.saturating_sub(compared.len())).collect();
+        compared.extend(&others);
+        compared.sort_unstable();
+        (compared, others.last().copied())
+    }
+
+    pub(crate) fn has_claims(&self, node: NodeId) -> bool {
+        self.plan.claims.contains_key(&node)
+    }
+
+    /// The claims on a node of which this is left in the slot of `now`.
+    pub(crate) fn claims_on<'a>(
+        &'a self,
+        node: NodeId,
+        left: &'a Left,
+        waiting: &WaitingTable,
+        now_ms: i64,
+    ) -> ClaimsOnNode<'a> {
+        let claims = self.plan.claims.get(&node).map_or(&[][..], Vec::as_slice);
+        let waits = |claim: &&Claim| waiting.row_of(claim.owner.application()).is_some();
+        ClaimsOnNode::new(claims.iter().filter(waits), left, slot_of(now_ms))
+    }
+}

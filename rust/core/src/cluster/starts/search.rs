@@ -1,0 +1,133 @@
+//! The search for the starts: each waiting container on the node on which it starts first.
+
+use std::sync::Arc;
+
+use super::{Claim, StartPlan};
+use crate::cluster::plan::{LifeNeeds, Starts};
+use crate::cluster::ranking::Contender;
+use crate::cluster::state::{NodeId, Predicted};
+use crate::fit::Peaks;
+use crate::left_sums::LeftSums;
+use crate::need::Need;
+use crate::resources::Resources;
+use crate::slot_start_ms;
+
+/// Latest planned start, in slots of 3 s: one hour.
+pub(super) const PLANNED_AHEAD_SLOTS: usize = 1_200;
+
+/// Number of containers of one application that are planned.
+const CONTAINERS_PLANNED: u32 = 64;
+
+/// Number of start slots that one search checks. With all of them it takes about 20 ms.
+const SLOTS_CHECKED: usize = 200_000;
+
+/// A copy of what is needed to plan the starts.
+#[derive(Debug)]
+pub struct StartSearch {
+    pub(super) now_ms: i64,
+    /// The slot of now.
+    pub(super) slot: i64,
+    pub(super) peaks: Peaks,
+    pub(super) nodes: Vec<NodeToPlan>,
+    /// In the order in which they are planned.
+    pub(super) waiting: Vec<ToStart>,
+}
+
+/// A node, and what is left of it beside what runs and what was planned.
+#[derive(Debug)]
+pub(super) struct NodeToPlan {
+    pub(super) node: NodeId,
+    pub(super) capacity: Resources,
+    pub(super) left: LeftSums,
+}
+
+/// An application that waits.
+#[derive(Debug)]
+pub(super) struct ToStart {
+    pub(super) contender: Contender,
+    pub(super) predicted: Predicted,
+    /// Number of containers that it waits for.
+    pub(super) containers: u32,
+    /// For each node, whether its containers may go there.
+    pub(super) may_go_to: Vec<bool>,
+    /// Whether those behind it may not delay its start.
+    pub(super) is_first: bool,
+}
+
+impl StartSearch {
+    /// Plans the starts.
+    pub fn run(mut self) -> StartPlan {
+        let mut plan = StartPlan::default();
+        let mut slots_left = SLOTS_CHECKED;
+        for to_start in std::mem::take(&mut self.waiting) {
+            let mut starts = StartsOfOne::new(&to_start, &self.nodes, self.peaks);
+            for _ in 0..to_start.containers.min(CONTAINERS_PLANNED) {
+                let Some((index, start)) = starts.first(&self.nodes, &mut slots_left) else {
+                    break;
+                };
+                let needs = &starts.needs[index];
+                let NodeToPlan { node, left, .. } = &mut self.nodes[index];
+                left.take(start, &needs.in_slots, PLANNED_AHEAD_SLOTS);
+                let start = self.slot.saturating_add(i64::try_from(start).unwrap_or(i64::MAX));
+                let at_ms = slot_start_ms(start).max(self.now_ms);
+                plan.starts(to_start.contender.application(), *node, at_ms);
+                if to_start.is_first && start > self.slot {
+                    let needs = Arc::clone(needs);
+                    plan.claim(*node, Claim { owner: to_start.contender, start, needs });
+                }
+            }
+        }
+        plan
+    }
+}
+
+/// The first starts of one application's containers. What is left of a node only falls meanwhile, so that no
+/// start becomes earlier.
+struct StartsOfOne {
+    /// By node; nodes of one size share theirs.
+    needs: Vec<Arc<LifeNeeds>>,
+    /// By node, no container starts there in a slot before this one.
+    not_before: Vec<usize>,
+}
+
+impl StartsOfOne {
+    fn new(to_start: &ToStart, nodes: &[NodeToPlan], peaks: Peaks) -> Self {
+        let Predicted { demand, margin, .. } = &to_start.predicted;
+        let mut needs: Vec<Arc<LifeNeeds>> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let same_size = needs.iter().find(|it| it.capacity == node.left.capacity());
+            let of_node = same_size.cloned().unwrap_or_else(|| {
+                let need = Need::predicted(demand, *margin, node.capacity);
+                Arc::new(LifeNeeds::new(&need, peaks, node.left.capacity()))
+            });
+            needs.push(of_node);
+        }
+        let not_before = to_start.may_go_to.iter().map(|may| if *may { 0 } else { usize::MAX });
+        Self { needs, not_before: not_before.collect() }
+    }
+
+    /// The node and the slot in which the next container starts first; of equal slots the first node.
+    fn first(&mut self, nodes: &[NodeToPlan], slots_left: &mut usize) -> Option<(usize, usize)> {
+        let mut first: Option<(usize, usize)> = None;
+        for (index, node) in nodes.iter().enumerate() {
+            let last = node.left.slots_ahead().min(PLANNED_AHEAD_SLOTS);
+            let before = first.map_or(last.saturating_add(1), |(_, start)| start);
+            let mut starts = Starts::new(&self.needs[index], &node.left);
+            let from = self.not_before[index];
+            let mut slots = (from..before.min(last.saturating_add(1))).take(*slots_left);
+            let found = slots.find(|slot| {
+                *slots_left -= 1;
+                starts.fits_from(*slot)
+            });
+            self.not_before[index] = match found {
+                Some(start) => start,
+                None if before > last => usize::MAX,
+                None => from.max(before),
+            };
+            if let Some(start) = found {
+                first = Some((index, start));
+            }
+        }
+        first
+    }
+}
