@@ -14,7 +14,7 @@ CHANGES: dict[str, tuple[str, ...]] = {
     "new applications at their requests": ("--others", "off"),
     "peaks of CPU and disk must fit": ("--peaks", "strict"),
     "no margin": ("--margin", "0"),
-    "starvation after 180 s": ("--starvation-wait-ms", "180000"),
+    "starvation after 60 s": ("--starvation-wait-ms", "60000"),
     "starvation after a day": ("--starvation-wait-ms", "86400000"),
     "favor makespan: no starts planned": ("--favor", "makespan"),
     "favor completion": ("--favor", "completion"),

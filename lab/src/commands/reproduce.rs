@@ -39,7 +39,7 @@ const SENSITIVITY_SEEDS: u32 = 3;
   elastane-lab reproduce sensitivity --of ursa --seeds 30
   elastane-lab reproduce house --noise 0.4 --length-error 0.2
 
-Without --starvation-wait-ms an application waits until a node fits it; in house 60000 ms at most.")]
+Without --starvation-wait-ms an application waits until a node fits it; in house 180000 ms at most.")]
 pub(crate) struct Reproduce {
     /// A paper: elasecutor, prophet, ispark or ursa. Or sensitivity: the main figures with one parameter
     /// changed at a time. Or reprovision: gain and cost of reprovisioning. Or house: the policy elastane

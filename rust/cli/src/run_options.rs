@@ -56,7 +56,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "WHAT", default_value = Favor::default().name())]
     favor: Favor,
     /// After this wait for a container, in milliseconds, an application is placed wherever a node
-    /// has free space by request, fit or not; 60000 if not given
+    /// has free space by request, fit or not; 180000 if not given
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1_000..))]
     pub starvation_wait_ms: Option<i64>,
     /// How many containers a heartbeat may place

@@ -295,8 +295,9 @@ fn with_its_margin_a_demand_still_fits_an_empty_node() {
 }
 
 #[test]
-fn an_application_master_waits_for_running_applications_that_lack_memory_but_not_forever() {
-    let (mut cluster, node) = cluster_of_one(settings());
+fn an_application_master_waits_a_minute_at_most_for_running_applications_that_lack_memory() {
+    let settings = ClusterSettings { starvation_wait_ms: 180_000, ..settings() };
+    let (mut cluster, node) = cluster_of_one(settings);
     let free = request(16, 16);
     let runs = waiting(&mut cluster, "runs", Demands::default(), ask(5, 1));
     place(&mut cluster, "1", runs, node, 0);
@@ -308,8 +309,9 @@ fn an_application_master_waits_for_running_applications_that_lack_memory_but_not
     let both = Some(vec![starts, elsewhere]);
     assert_eq!(cluster.round(node, free, 0), both, "no round has refused anyone yet");
     assert_eq!(cluster.round(node, free, 0), Some(vec![elsewhere]));
-    cluster.reported(node, physical(), 60_000);
-    assert_eq!(cluster.round(node, free, 60_000), both, "not forever");
+    cluster.reported(node, physical(), 59_999);
+    assert_eq!(cluster.round(node, free, 59_999), Some(vec![elsewhere]));
+    assert_eq!(cluster.round(node, free, 60_000), both, "not for ever");
 
     let nothing = |ask| Ask { count: 0, ..ask };
     cluster.pending(runs, nothing(ask(5, 1)), 60_000);

@@ -53,7 +53,7 @@ impl Default for ServiceSettings {
                 max_ratio: 4.0,
                 fresh_for_ms: fresh_for_ms(report_interval_ms, REPORTS_MISSED),
                 grow_every_ms: report_interval_ms,
-                starvation_wait_ms: 60_000,
+                starvation_wait_ms: 180_000,
             },
             ceilings: Ceilings::default(),
             plan: PlanSettings::default(),

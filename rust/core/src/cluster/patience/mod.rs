@@ -1,13 +1,16 @@
-//! Rules for applications that wait: deadlines, starvation, a kept node, and being named in vain.
+//! Rules for applications that wait: deadlines, starvation, a kept node, application masters, and being named
+//! in vain.
 
 mod deadline;
 mod kept_node;
+mod master;
 mod skips;
 mod starvation;
 
 pub(crate) use deadline::urgency;
 pub use kept_node::KeptNode;
 pub(crate) use kept_node::{KeptAsOffered, NodeKeeper};
+pub(crate) use master::waits_for_others;
 pub(crate) use skips::Skips;
 pub(crate) use starvation::{Wait, admit};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Offer, Round};
-use crate::cluster::patience::{admit, urgency};
+use crate::cluster::patience::{admit, urgency, waits_for_others};
 use crate::cluster::ranking::{Contender, Judge, Prospect, Rank, Urgency};
 use crate::cluster::state::{ApplicationId, PlacedReason, Request};
 use crate::cluster::waiting::Note;
@@ -42,11 +42,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         };
         let predicted = application.demands.of(line.kind);
         let life = || entry.need(predicted, line.request).life();
-        if line.kind.is_application_master()
-            && waited_ms < settings.starvation_wait_ms
-            && held_back.as_ref().is_some_and(|queues| queues[line.queue as usize])
-            && urgency(&line, life, now_ms) == Urgency::Usual
-        {
+        if waits_for_others(&line, held_back.as_deref(), settings, life, now_ms) {
             continue;
         }
         if kept.is_some_and(|kept| !kept.admits(&line, life(), now_ms)) {

@@ -4,7 +4,7 @@
 use super::Offer;
 use crate::by_plan::ByPlan;
 use crate::cluster::bookable::Shares;
-use crate::cluster::patience::{KeptAsOffered, Wait, urgency};
+use crate::cluster::patience::{KeptAsOffered, Wait, urgency, waits_for_others};
 use crate::cluster::ranking::{
     Contender, Contest, FitFilter, Rank, Scores, Urgency, some_of_each_left,
 };
@@ -141,11 +141,8 @@ impl ScreenedRound<'_> {
             return Check::LeftOut;
         }
         let wait = self.wait_of(line);
-        if line.kind.is_application_master()
-            && held_back.is_some_and(|queues| queues[line.queue as usize])
-            && wait.waited_ms < self.settings.starvation_wait_ms
-            && urgency(line, || filter.screen().life(row), self.now_ms) == Urgency::Usual
-        {
+        let life = || filter.screen().life(row);
+        if waits_for_others(line, held_back, self.settings, life, self.now_ms) {
             return Check::LeftOut;
         }
         if let Some(kept) = &self.kept

@@ -6,7 +6,7 @@ use super::search::{NodeToPlan, PLANNED_AHEAD_SLOTS, StartSearch, ToStart};
 use crate::by_plan::ByPlan;
 use crate::cluster::Cluster;
 use crate::cluster::bookable::at_limit;
-use crate::cluster::patience::urgency;
+use crate::cluster::patience::{urgency, waits_for_others};
 use crate::cluster::ranking::{Contender, Contest, Rank, Scores, Urgency};
 use crate::cluster::state::{ApplicationId, NodeId};
 use crate::cluster::waiting::{Line, Row, Screened};
@@ -58,7 +58,7 @@ fn in_order(
 ) -> Option<Vec<(usize, Contender)>> {
     let Cluster { settings, state, waiting, .. } = cluster;
     let entry = state.nodes.get(on)?;
-    let held_back = waiting.queues_short_of_memory();
+    let short_of_memory = waiting.queues_short_of_memory();
     let mut contest = Contest::new(APPLICATIONS_OF_A_QUEUE, waiting.queue_count());
     let Screened { lines, predicted, screen, .. } = waiting.screened(entry, by.peaks);
     let scores = Scores::new(by, entry.plan.left(), screen);
@@ -66,14 +66,12 @@ fn in_order(
         let is_in_vain = line
             .listed_first_since_ms
             .is_some_and(|since_ms| now_ms.saturating_sub(since_ms) >= IN_VAIN_AFTER_MS);
-        let is_held_back = line.kind.is_application_master()
-            && held_back.as_ref().is_some_and(|queues| queues[line.queue as usize])
-            && now_ms.saturating_sub(line.since_ms) < settings.starvation_wait_ms;
+        let life = || screen.life(row);
         line.is_ordered
             && !line.asks_countables
             && !is_in_vain
-            && !is_held_back
-            && screen.life(row).is_some()
+            && life().is_some()
+            && !waits_for_others(line, short_of_memory.as_deref(), settings, life, now_ms)
     };
     for (row, line) in lines.iter().enumerate().filter(|(row, line)| may_start(*row, line)) {
         let urgency: Urgency = urgency(line, || screen.life(row), now_ms);
