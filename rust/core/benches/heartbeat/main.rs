@@ -1,5 +1,5 @@
-//! The cost of one heartbeat in the core: a round, the first round after a change, a commit, a
-//! finish, and the memory of a waiting application. `make bench-core` prints a line for each.
+//! The cost of one heartbeat in the core: a round, the first round after a change, a commit, a finish, of a
+//! plan of starts, and the memory of a waiting application. `make bench-core` prints a line for each.
 //!
 //! Each case takes turns with a fixed computation (`reference.rs`). The ratio of their times is
 //! bounded (`bounds.rs`): a busy machine changes the times and hardly the ratio. Exit code 1: a
@@ -47,6 +47,9 @@ fn main() -> ExitCode {
         for pending in PENDING {
             after_a_change(&mut report, under, pending);
         }
+    }
+    for pending in PENDING {
+        starts_planned(&mut report, pending);
     }
     for other_nodes in [0, 9_999] {
         commit_and_finish(&mut report, other_nodes);
@@ -104,6 +107,25 @@ fn after_a_change(report: &mut Report, under: Under, pending: usize) {
             timed(|| scene.round())
         })
     });
+}
+
+/// The plan of starts on 100 nodes: the copy, for which heartbeats wait, and the search, for which they do not.
+fn starts_planned(report: &mut Report, pending: usize) {
+    let size = Size { other_nodes: 99, ..Size::of(pending) };
+    let reference = Reference::new(pending);
+    for step in ["copy", "search"] {
+        let what = format!("starts_planned {step} nodes=100 pending={pending}");
+        report.times(&what, None, || {
+            let mut scene = Scene::new(Under::ELASTANE, size, &courses(Case::HeldFirst, size));
+            Times::take(&reference, 200, String::new(), || {
+                assert!(scene.commit() && scene.finish());
+                let mut search = None;
+                let copy_us = timed(|| search = scene.starts_to_plan());
+                let search_us = timed(|| scene.plan(search.take()));
+                if step == "copy" { copy_us } else { search_us }
+            })
+        });
+    }
 }
 
 fn commit_and_finish(report: &mut Report, other_nodes: usize) {

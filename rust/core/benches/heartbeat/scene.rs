@@ -2,7 +2,7 @@
 
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Demands, NodeId, Predicted,
-    Request, plan_starts,
+    Request, StartSearch, plan_starts,
 };
 use elastane_core::policy::{Favor, PolicyOptions, named};
 use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources, SLOT_MS};
@@ -193,6 +193,18 @@ impl Scene {
     pub fn round(&mut self) -> usize {
         let named = self.cluster.round(self.node, UNBOUNDED, self.now_ms);
         named.map_or(0, |named| named.len())
+    }
+
+    /// The copy that a search of starts reads.
+    pub fn starts_to_plan(&mut self) -> Option<StartSearch> {
+        StartSearch::of(&mut self.cluster, self.now_ms)
+    }
+
+    /// Searches the starts, and makes the result count.
+    pub fn plan(&mut self, search: Option<StartSearch>) {
+        if let Some(search) = search {
+            search.run().put_into(&mut self.cluster);
+        }
     }
 
     /// Number of applications that do not fit, after a round.

@@ -38,7 +38,9 @@ impl StartSearch {
             {
                 entry.plan.refresh_left(&mut entry.node, now_ms);
                 let left = entry.plan.left().up_to(PLANNED_AHEAD_SLOTS);
-                nodes.push(NodeToPlan { node, capacity: entry.node.capacity, left });
+                let bookable = entry.bookable_size(cluster.settings.virtual_cores_count);
+                let free = bookable.minus(entry.booked);
+                nodes.push(NodeToPlan { node, free, capacity: entry.node.capacity, left });
             }
         }
         let on = nodes.first()?.node;
@@ -117,6 +119,7 @@ fn to_start(
         Some(ToStart {
             contender: *contender,
             predicted: predicted.clone(),
+            request: line.request,
             containers: line.executors,
             may_go_to: may_go_to.collect(),
             is_first: *place <= by.planned_ahead as usize,

@@ -46,6 +46,11 @@ impl StartPlan {
         start.containers += 1;
     }
 
+    /// By demand it would start now, and CapacityScheduler has no free space for it there: when it has is not known.
+    pub(super) fn forget_start(&mut self, application: ApplicationId) {
+        self.starts.remove(&application);
+    }
+
     pub(super) fn claim(&mut self, node: NodeId, claim: Claim) {
         self.claims.entry(node).or_default().push(claim);
     }
@@ -57,8 +62,8 @@ impl StartPlan {
 }
 
 impl PlannedStart {
-    /// None where the application waits for nothing, or is not planned: it has no predicted end, or others are
-    /// before it.
+    /// None where the application waits for nothing, or its start is not known: it has no predicted end, too many
+    /// are before it, or it fits by demand and CapacityScheduler has no free space for it.
     pub fn of(cluster: &Cluster, application: ApplicationId) -> Option<Self> {
         cluster.waiting.row_of(application)?;
         cluster.starts.plan.starts.get(&application).copied()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Claim, StartPlan};
 use crate::cluster::plan::{LifeNeeds, Starts};
 use crate::cluster::ranking::Contender;
-use crate::cluster::state::{NodeId, Predicted};
+use crate::cluster::state::{NodeId, Predicted, Request};
 use crate::fit::Peaks;
 use crate::left_sums::LeftSums;
 use crate::need::Need;
@@ -37,6 +37,8 @@ pub struct StartSearch {
 #[derive(Debug)]
 pub(super) struct NodeToPlan {
     pub(super) node: NodeId,
+    /// What CapacityScheduler may book there now, less what is planned for now.
+    pub(super) free: Request,
     pub(super) capacity: Resources,
     pub(super) left: LeftSums,
 }
@@ -46,6 +48,7 @@ pub(super) struct NodeToPlan {
 pub(super) struct ToStart {
     pub(super) contender: Contender,
     pub(super) predicted: Predicted,
+    pub(super) request: Request,
     /// Number of containers that it waits for.
     pub(super) containers: u32,
     /// For each node, whether its containers may go there.
@@ -60,21 +63,30 @@ impl StartSearch {
         let mut plan = StartPlan::default();
         let mut slots_left = SLOTS_CHECKED;
         for to_start in std::mem::take(&mut self.waiting) {
+            let application = to_start.contender.application();
             let mut starts = StartsOfOne::new(&to_start, &self.nodes, self.peaks);
+            let mut has_space = true;
             for _ in 0..to_start.containers.min(CONTAINERS_PLANNED) {
                 let Some((index, start)) = starts.first(&self.nodes, &mut slots_left) else {
                     break;
                 };
                 let needs = &starts.needs[index];
-                let NodeToPlan { node, left, .. } = &mut self.nodes[index];
+                let NodeToPlan { node, left, free, .. } = &mut self.nodes[index];
                 left.take(start, &needs.in_slots, PLANNED_AHEAD_SLOTS);
+                if start == 0 {
+                    has_space &= to_start.request.fits_into(*free);
+                    *free = free.minus(to_start.request);
+                }
                 let start = self.slot.saturating_add(i64::try_from(start).unwrap_or(i64::MAX));
                 let at_ms = slot_start_ms(start).max(self.now_ms);
-                plan.starts(to_start.contender.application(), *node, at_ms);
+                plan.starts(application, *node, at_ms);
                 if to_start.is_first && start > self.slot {
                     let needs = Arc::clone(needs);
                     plan.claim(*node, Claim { owner: to_start.contender, start, needs });
                 }
+            }
+            if !has_space {
+                plan.forget_start(application);
             }
         }
         plan

@@ -398,3 +398,15 @@ fn of_many_nodes_the_others_are_compared_in_turn() {
     assert_eq!(planned_on[1], sooner);
     assert_ne!(planned_on[0], sooner, "{node:?} or another one");
 }
+
+#[test]
+fn no_start_is_said_where_capacity_scheduler_has_no_free_space_for_it() {
+    let (mut cluster, _) = busy_node();
+    let large = Ask { request: request(8, 1), ..one_executor() };
+    let owner = waiting(&mut cluster, "large", learned(&[1.0; 5], 1.0), large);
+    plan_starts(&mut cluster, 0);
+    assert_eq!(PlannedStart::of(&cluster, owner), None, "of 8 GB 1 is booked");
+    cluster.raise_to_ceiling(0);
+    plan_starts(&mut cluster, 3_000);
+    assert!(PlannedStart::of(&cluster, owner).is_some());
+}

@@ -73,14 +73,14 @@ class ElastaneServletTest {
       String gone = waiting.replaceFirst("\\d+$", "9999");
       ObjectNode status = (ObjectNode) cluster.coreStatus();
       ((ObjectNode) status.get("waiting").get(0))
-          .put("reason", "room is held for " + gone + ", not for " + waiting);
+          .put("reason", "it would delay the planned start of " + gone + ", not of " + waiting);
 
       JsonNode shown =
           new VisibleStatus(cluster.resourceManager().getRMContext(), application -> true)
               .of(status, true);
 
       assertEquals(
-          "room is held for another application, not for " + waiting,
+          "it would delay the planned start of another application, not of " + waiting,
           shown.get("waiting").get(0).get("reason").asText());
     }
   }
