@@ -71,6 +71,8 @@ fn a_skipped_application_is_capacity_schedulers_to_explain() {
     assert!(reason.starts_with(&skipped), "{reason}");
 }
 
+const STARVES_AFTER_60_S: [(&str, &str); 1] = [("starvation.wait-ms", "60000")];
+
 /// What the status says of the application that a node is kept for, and of a small one beside it.
 /// `busy` runs there in two containers from the beginning, which is 71 s ago.
 fn of_a_kept_node(elastane: &Elastane, busy: &str) -> [String; 2] {
@@ -88,7 +90,7 @@ fn of_a_kept_node(elastane: &Elastane, busy: &str) -> [String; 2] {
 fn a_kept_node_is_kept_for_somebody_until_a_planned_start() {
     let folder = tempfile::tempdir().unwrap();
     learn_named(folder.path(), &[("busy", &[0.5; 40])]);
-    let elastane = open(folder.path(), "enforce");
+    let elastane = open_with(folder.path(), "enforce", &STARVES_AFTER_60_S);
     // It started in the slot from 999 s on, ends at 1,119 s, and now is 1,071 s.
     let start = "which by plan goes there in 48.0 s";
     assert_eq!(
@@ -100,7 +102,7 @@ fn a_kept_node_is_kept_for_somebody_until_a_planned_start() {
 #[test]
 fn a_kept_node_has_no_planned_start_where_no_end_is_predicted() {
     let folder = tempfile::tempdir().unwrap();
-    let elastane = open(folder.path(), "enforce");
+    let elastane = open_with(folder.path(), "enforce", &STARVES_AFTER_60_S);
     let start = "which goes there when what runs there without a predicted end has ended";
     assert_eq!(
         of_a_kept_node(&elastane, "unknown"),
