@@ -48,8 +48,10 @@ impl LeftSums {
         }
     }
 
-    /// Takes the needs of an executor that starts in the slot `start`, up to the slot `horizon`.
+    /// Takes the needs of an executor that starts in the slot `start`. What it needs in the slot `horizon`, which
+    /// is not before `start`, counts as needed for good.
     pub(crate) fn take(&mut self, start: usize, needs: &[Amounts], horizon: usize) {
+        let beyond = horizon.checked_sub(start).and_then(|slot| needs.get(slot)).copied();
         let end = start.saturating_add(needs.len()).min(horizon);
         if self.sums.is_empty() {
             self.sums.push(Amounts::ZERO);
@@ -65,6 +67,7 @@ impl LeftSums {
             taken = taken.plus(needs.next().copied().unwrap_or_default());
             *sum = sum.minus(taken);
         }
+        self.later = self.later.minus(beyond.unwrap_or_default());
     }
 
     pub(crate) fn capacity(&self) -> Amounts {

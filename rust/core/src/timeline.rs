@@ -168,6 +168,15 @@ impl Timeline {
     }
 }
 
+/// What an executor past its prediction has in use in `slot`, and for how many slots it has been past it.
+pub(crate) fn overdue_by(executor: &Running, slot: i64) -> Option<(Amounts, usize)> {
+    executor.demand.duration_ms()?;
+    let slots = executor.demand.slots();
+    let end = slot_of(executor.start_ms).saturating_add(slots.len() as i64);
+    let overdue = usize::try_from(slot.checked_sub(end)?).ok()?;
+    Some((in_use(executor)(slots.last()?), overdue))
+}
+
 /// An executor's resources in use in a slot, from the prediction for that slot.
 fn in_use(executor: &Running) -> impl Fn(&Resources) -> Amounts {
     let memory_floor = Amounts::rounded_down_of(Resource::Memory, executor.measured_memory_bytes);

@@ -36,6 +36,8 @@ pub(crate) struct Counters {
     deadlines_met: AtomicU64,
     deadlines_missed: AtomicU64,
     pub(crate) models_trained: AtomicU64,
+    /// Searches of starts that panicked.
+    pub(crate) planning_failures: AtomicU64,
     /// Steps of learning that panicked.
     pub(crate) learning_failures: AtomicU64,
     /// False while a substitute stands for the depository.

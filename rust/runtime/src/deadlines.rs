@@ -23,8 +23,8 @@ pub struct Deadline {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct DeadlineStatus {
     at_ms: i64,
-    /// The probability that it is met if its containers start when the plan says, or now if they are not
-    /// planned; none without a profile.
+    /// The probability that it is met if its executors start when the plan says, or now if they are not planned;
+    /// none without a profile.
     chance: Option<f64>,
 }
 
@@ -42,30 +42,34 @@ struct Entry {
 }
 
 impl Deadlines {
-    /// An application was submitted.
+    /// An application was submitted. Of one that is not new, the journal has the news from an earlier process.
     pub(crate) fn added(
         &mut self,
         application: ApplicationId,
         id: &str,
         deadline: Deadline,
+        is_new: bool,
         now_ms: i64,
     ) -> Record {
-        self.of.insert(application, Entry { deadline, is_planned: false });
+        self.of.insert(application, Entry { deadline, is_planned: !is_new });
         let state = DeadlineState::Given;
         record(id, deadline, state, deadline.chance(now_ms), now_ms)
     }
 
-    /// A new plan of starts counts: the news of applications that no plan had before.
+    /// A new plan of starts counts: the news of applications whose executors no plan had before.
     pub(crate) fn planned(&mut self, cluster: &Cluster, now_ms: i64) -> Vec<Record> {
         let new = self.of.iter_mut().filter(|(_, entry)| !entry.is_planned);
         let planned = new.filter_map(|(id, entry)| {
-            let start = PlannedStart::of(cluster, *id)?;
+            let start_ms = last_start_ms(cluster, *id)?;
             let application = &cluster.application(*id)?.id;
             entry.is_planned = true;
-            let chance = entry.deadline.chance(start.last_ms);
-            Some(record(application, entry.deadline, DeadlineState::Planned, chance, now_ms))
+            let chance = entry.deadline.chance(start_ms);
+            let state = DeadlineState::Planned;
+            Some((*id, record(application, entry.deadline, state, chance, now_ms)))
         });
-        planned.collect()
+        let mut planned: Vec<_> = planned.collect();
+        planned.sort_unstable_by_key(|(id, _)| *id);
+        planned.into_iter().map(|(_, record)| record).collect()
     }
 
     /// An application ended; none where it had no deadline.
@@ -84,15 +88,23 @@ impl Deadlines {
         Some(record(id, deadline, state, None, now_ms))
     }
 
-    /// `start_ms` is when the last of its containers starts.
     pub(crate) fn status(
         &self,
+        cluster: &Cluster,
         application: ApplicationId,
-        start_ms: i64,
+        now_ms: i64,
     ) -> Option<DeadlineStatus> {
         let Entry { deadline, .. } = self.of.get(&application)?;
+        let start_ms = last_start_ms(cluster, application).map_or(now_ms, |it| it.max(now_ms));
         Some(DeadlineStatus { at_ms: deadline.at_ms, chance: deadline.chance(start_ms) })
     }
+}
+
+/// When the last planned executor of an application starts; none before it asks for executors.
+fn last_start_ms(cluster: &Cluster, application: ApplicationId) -> Option<i64> {
+    let ask = cluster.application(application)?.waiting?;
+    let start = PlannedStart::of(cluster, application)?;
+    (!ask.kind.is_application_master()).then_some(start.last_ms)
 }
 
 impl Deadline {

@@ -23,15 +23,17 @@ use crate::open_error::OpenError;
 use crate::report::ReportError;
 use crate::service::{Deadline, Reported, Service};
 use crate::settings::RuntimeSettings;
+use crate::start_planner::StartPlanner;
 use crate::writer::JournalWriter;
 
-/// [`Service`] behind a lock. Three threads belong to it: one writes the journal, one the depository,
-/// one trains models. No caller waits for them.
+/// [`Service`] behind a lock. Four threads belong to it: one writes the journal, one the depository, one trains
+/// models, one plans starts. No caller waits for them.
 pub struct Elastane {
     service: Arc<Mutex<Service>>,
     depository: DepositoryThread,
     journal: Arc<JournalWriter>,
     counters: Arc<Counters>,
+    planner: StartPlanner,
 }
 
 impl Elastane {
@@ -67,12 +69,23 @@ impl Elastane {
             let ended_ms = run.ended_ms;
             depository.send(Work::Ended(Box::new(run), ended_ms));
         }
-        Ok(Self { service, depository, journal, counters })
+        let planner = StartPlanner::open(Arc::clone(&counters), {
+            let (service, journal) = (Arc::clone(&service), Arc::clone(&journal));
+            let counters = Arc::clone(&counters);
+            move |plan| {
+                let mut service = service.lock();
+                let news = service.starts_planned(plan);
+                write(&counters, &journal, news);
+            }
+        });
+        let planner = planner.map_err(OpenError::Thread)?;
+        Ok(Self { service, depository, journal, counters, planner })
     }
 
     /// Saves every run that ended, and the record of the others for the next process; ends the
     /// threads.
     pub fn close(mut self) {
+        self.planner.close();
         let (news, latest_ms) = self.service.lock().last_checkpoint();
         self.save(news, false, latest_ms);
         let whole = || self.service.lock().whole(latest_ms);
@@ -276,19 +289,8 @@ impl Elastane {
         for run in due.ended {
             self.depository.send(Work::Ended(Box::new(run), now_ms));
         }
-        self.plan_starts(now_ms);
+        self.planner.search(|| StartSearch::of(self.service.lock().cluster_mut(), now_ms));
         changes
-    }
-
-    /// No heartbeat waits for the search itself.
-    fn plan_starts(&self, now_ms: i64) {
-        let search = StartSearch::of(self.service.lock().cluster_mut(), now_ms);
-        if let Some(search) = search {
-            let plan = search.run();
-            let mut service = self.service.lock();
-            let news = service.starts_planned(plan, now_ms);
-            self.write(news);
-        }
     }
 
     /// See [`Cluster::may_preempt`](elastane_core::cluster::Cluster::may_preempt).
@@ -340,12 +342,8 @@ impl Elastane {
         }
     }
 
-    /// Counts records and hands them to the journal.
     fn write(&self, records: impl IntoIterator<Item = Record>) {
-        for record in records {
-            self.counters.record(&record.event);
-            self.journal.write(record);
-        }
+        write(&self.counters, &self.journal, records);
     }
 
     /// For the tests of the boundary: containers of this kind will need this for an hour.
@@ -370,5 +368,13 @@ impl Elastane {
         {
             panic!("a panic that a test asked for");
         }
+    }
+}
+
+/// Counts records and hands them to the journal.
+fn write(counters: &Counters, journal: &JournalWriter, records: impl IntoIterator<Item = Record>) {
+    for record in records {
+        counters.record(&record.event);
+        journal.write(record);
     }
 }

@@ -23,6 +23,7 @@ mod reprovisioning;
 mod runs;
 mod service;
 mod settings;
+mod start_planner;
 mod status;
 mod submission;
 mod writer;

@@ -164,7 +164,7 @@ impl Service {
         let application = self.cluster.application_added(application);
         let is_new = !self.runs.is_restored(id);
         let news = deadline
-            .map(|given| self.deadlines.added(application, id, given, now_ms))
+            .map(|given| self.deadlines.added(application, id, given, is_new, now_ms))
             .filter(|_| is_new);
         self.runs.begin(application, record.application_key.clone(), id, name, now_ms);
         self.first_asks.expect(application, id);
@@ -351,9 +351,10 @@ impl Service {
     }
 
     /// A plan of starts counts from now on.
-    pub fn starts_planned(&mut self, plan: StartPlan, now_ms: i64) -> Vec<Record> {
+    pub fn starts_planned(&mut self, plan: StartPlan) -> Vec<Record> {
+        let as_of_ms = plan.as_of_ms();
         plan.put_into(&mut self.cluster);
-        self.deadlines.planned(&self.cluster, now_ms)
+        self.deadlines.planned(&self.cluster, as_of_ms)
     }
 
     /// See [`Cluster::raise_to_ceiling`].

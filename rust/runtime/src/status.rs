@@ -118,8 +118,7 @@ impl StatusSnapshot {
             let since_ms = application.waiting_since_ms;
             let application = application.id.clone();
             let start = PlannedStart::of(cluster, id);
-            let start_ms = start.map_or(now_ms, |start| start.last_ms.max(now_ms));
-            let deadline = deadlines.status(id, start_ms);
+            let deadline = deadlines.status(cluster, id, now_ms);
             Some(WaitingSnapshot { application, ask, since_ms, deadline, start, why })
         });
         let waiting: Vec<_> = waiting.collect();

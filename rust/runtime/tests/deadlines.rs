@@ -7,7 +7,8 @@ mod common;
 use std::path::Path;
 
 use common::{
-    START_MS, commit, journal, learn_named, named_submission, open, register, reply, request,
+    START_MS, commit, journal, learn_named, named_submission, open, plan_starts, register, reply,
+    request,
 };
 use elastane_core::ContainerKind;
 use elastane_core::cluster::{ApplicationId, Ask};
@@ -98,8 +99,8 @@ fn once_its_start_is_planned_the_wait_counts() {
     assert!(commit(&elastane, "container_busy", busy, node, START_MS));
     let application = elastane.application_added(&due(ID, "etl", "2m"), START_MS);
     asks(&elastane, application, START_MS);
-    for now_ms in [START_MS, START_MS + 1_000] {
-        elastane.bookable_changes(1, now_ms);
+    for now_ms in [START_MS, START_MS + 3_000] {
+        plan_starts(&elastane, ID, now_ms);
     }
     let shown = status(&elastane, START_MS);
     let start = &shown["waiting"][0]["planned_start"];

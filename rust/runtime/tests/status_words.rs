@@ -4,8 +4,8 @@
 mod common;
 
 use common::{
-    GB, NODE, START_MS, commit, free, learn_named, named_submission, open, open_with, register,
-    reply, waiting,
+    GB, NODE, START_MS, commit, free, learn_named, named_submission, open, open_with, plan_starts,
+    register, reply, waiting,
 };
 use elastane_core::cluster::NodeId;
 use elastane_runtime::Elastane;
@@ -43,7 +43,11 @@ fn who_would_delay_a_planned_start_is_told_whose() {
         let node = busy_node(&elastane, "busy", &["container_busy"]);
         waiting(&elastane, LARGE, "large", 1, 1);
         waiting(&elastane, SMALL, "long", 9, 1);
-        elastane.bookable_changes(1, START_MS);
+        if favor == "balanced" {
+            plan_starts(&elastane, LARGE, START_MS);
+        } else {
+            elastane.bookable_changes(1, START_MS);
+        }
         let named = elastane.round(node, free(), START_MS).unwrap();
         let reason = reason(&elastane, SMALL, START_MS);
         elastane.close();

@@ -1,4 +1,4 @@
-//! Under the house policy `what-if` holds room as the cluster does.
+//! Under the house policy `what-if` plans starts as the cluster does.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use elastane_core::policy::{ElastanePolicy, Favor};
@@ -53,7 +53,7 @@ fn first_and(slots_of_other: usize) -> [Value; 2] {
 }
 
 #[test]
-fn one_that_would_take_room_that_is_held_waits_and_says_for_whom() {
+fn one_that_would_delay_a_planned_start_waits_and_says_whose() {
     let answer = answer(Favor::Balanced, &first_and(15));
     let heartbeat = &answer.heartbeats[0];
     assert_eq!(heartbeat.placed, None);
@@ -78,7 +78,7 @@ fn one_that_ends_before_goes() {
 }
 
 #[test]
-fn the_dial_decides_whether_room_is_held() {
+fn the_dial_decides_whether_starts_are_planned() {
     let answer = answer(Favor::Makespan, &first_and(15));
     assert_eq!(answer.heartbeats[0].placed.as_deref(), Some("other-1"));
 }

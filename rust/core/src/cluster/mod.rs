@@ -19,7 +19,7 @@ pub use patience::{KeptNode, read_by_round};
 pub use plan::{Outlook, StartNeeds};
 pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
 pub use settings::{Ceilings, ClusterSettings};
-pub use starts::{PlannedStart, StartPlan, StartSearch, plan_starts, planned_on};
+pub use starts::{PlannedStart, StartPlan, StartSearch, plan_starts, read_by_planning};
 pub use state::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Container, Countables, Demands,
     NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request, RunningContainer,
@@ -278,7 +278,7 @@ impl Cluster {
         if self.state.nodes.get(node).is_some() {
             self.skips.skipped(node, applications, &self.waiting, now_ms);
             for application in applications {
-                self.waiting.note(*application, Note::Skipped { node });
+                self.waiting.skipped(*application, node, now_ms);
             }
         }
     }

@@ -8,6 +8,7 @@ pub mod rounds;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, NodeId, Request};
 use elastane_predict::{ContainerKind, Submission};
@@ -193,6 +194,21 @@ pub fn learn_named(folder: &Path, applications: &[(&str, &[f32])]) {
         run(&observing, node, &submission, start_ms, cores, true);
     }
     observing.close();
+}
+
+/// Plans the starts, and waits for the thread that does: until an application that waits has one.
+pub fn plan_starts(elastane: &Elastane, id: &str, now_ms: i64) {
+    elastane.bookable_changes(1, now_ms);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let is_planned = || {
+        let status: serde_json::Value = serde_json::from_str(&elastane.status(now_ms)).unwrap();
+        let waiting = status["waiting"].as_array().unwrap();
+        waiting.iter().any(|one| one["application"] == id && !one["planned_start"].is_null())
+    };
+    while !is_planned() {
+        assert!(Instant::now() < deadline, "{id} has no planned start");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// An application that waits for so many containers of so much memory.

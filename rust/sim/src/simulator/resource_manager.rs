@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use elastane_core::cluster::{
     ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, StartNeeds, plan_starts,
-    planned_on, read_by_round,
+    read_by_planning, read_by_round,
 };
 use elastane_core::reprovision::Reprovisioned;
 use elastane_core::{ClusterSettings, ContainerKind};
@@ -237,7 +237,7 @@ impl ResourceManager {
 
     /// The machines whose state the next [`Self::plan_starts`] reads.
     pub(super) fn read_by_planning(&self, now_ms: i64) -> Vec<usize> {
-        let nodes = planned_on(self.service.cluster(), now_ms);
+        let nodes = read_by_planning(self.service.cluster(), now_ms);
         nodes.into_iter().map(|node| node.0 as usize).collect()
     }
 

@@ -230,7 +230,7 @@ impl NodeKeeper {
             return;
         }
         self.updated_in = Some(now_ms.div_euclid(UPDATE_EVERY_MS));
-        let mut search = StartSearch { settings, peaks, shares, waiting, state, now_ms };
+        let mut search = KeptStartSearch { settings, peaks, shares, waiting, state, now_ms };
         if let Some(kept) = self.kept.take() {
             self.kept = self.still_kept(kept, waiting, &mut search);
         }
@@ -247,7 +247,7 @@ impl NodeKeeper {
         &mut self,
         kept: KeptNode,
         waiting: &WaitingTable,
-        search: &mut StartSearch<'_>,
+        search: &mut KeptStartSearch<'_>,
     ) -> Option<KeptNode> {
         let owner = kept.owner(waiting)?;
         let now_ms = search.now_ms;
@@ -318,7 +318,7 @@ impl NodeKeeper {
     }
 
     /// Keeps the candidate with the earliest planned start.
-    fn keep_for(&mut self, owner: Owner<'_>, search: &mut StartSearch<'_>) {
+    fn keep_for(&mut self, owner: Owner<'_>, search: &mut KeptStartSearch<'_>) {
         let line = owner.line;
         let nodes: Vec<_> = self.candidates(&search.state.nodes, owner).collect();
         // No planned start sorts last; of equal starts the first node wins.
@@ -346,7 +346,7 @@ impl NodeKeeper {
 }
 
 /// The inputs of a planned start.
-struct StartSearch<'a> {
+struct KeptStartSearch<'a> {
     settings: &'a ClusterSettings,
     peaks: Peaks,
     shares: &'a Shares,
@@ -355,7 +355,7 @@ struct StartSearch<'a> {
     now_ms: i64,
 }
 
-impl StartSearch<'_> {
+impl KeptStartSearch<'_> {
     /// The planned start on a node; none where the core does not decide about the node, or the owner's queue is at
     /// its maximum there, or its user at the limit.
     fn planned_start(&mut self, node: NodeId, owner: Owner<'_>) -> Option<Option<i64>> {

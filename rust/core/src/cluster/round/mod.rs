@@ -205,7 +205,7 @@ impl Round<'_> {
 
     /// The first few contenders of each queue that may go. Resting applications come last.
     fn list_best(&mut self, contenders: &[Contender], resting: &[ApplicationId]) -> Listing {
-        let (node, now_ms) = (self.offer.node, self.now_ms);
+        let node = self.offer.node;
         let mut listing =
             Listing { order: Vec::new(), by_queue: vec![0; self.cluster.waiting.queue_count()] };
         let rests = |contender: &&Contender| {
@@ -224,9 +224,6 @@ impl Round<'_> {
             if let Some(note) = self.cluster.at_limit(id, node) {
                 self.cluster.waiting.set_note(contender.row, note);
                 continue;
-            }
-            if listing.by_queue[contender.queue] == 0 {
-                self.cluster.waiting.mark_listed_first(contender.row, now_ms);
             }
             listing.by_queue[contender.queue] += 1;
             listing.order.push(id);

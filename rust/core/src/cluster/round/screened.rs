@@ -86,8 +86,8 @@ impl ScreenedRound<'_> {
         let goes_anyway = |contender: &Contender| {
             let line = &lines[contender.row];
             contender.rank.starves()
+                || self.wait_of(line).waited_ms >= self.settings.starvation_wait_ms
                 || self.is_owed(line) && self.entry.has_room_by_request(line.request)
-                || self.is_admitted_by_request(self.wait_of(line), line, contender.row, screen)
         };
         contest.for_each_mut(|contender| {
             if !goes_anyway(contender) {

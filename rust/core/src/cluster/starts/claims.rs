@@ -1,6 +1,7 @@
 //! What waiting containers claim of a node by the plan of starts.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
@@ -10,6 +11,9 @@ use crate::cluster::state::ApplicationId;
 use crate::fit::Terms;
 use crate::left_sums::LeftSums;
 use crate::need::Need;
+
+/// An hour of a claim's life is compared; a day would cost a heartbeat milliseconds.
+const LIFE_COMPARED_SLOTS: usize = 1_200;
 
 /// A container that starts on a node later.
 #[derive(Debug)]
@@ -21,13 +25,14 @@ pub(crate) struct Claim {
     pub(crate) needs: Arc<LifeNeeds>,
 }
 
-/// The claims on one node, in the order of the plan. What a claim leaves spare is computed when the first
-/// contender behind its owner is checked.
+/// The claims on one node, in the order of the plan. What they leave spare is computed when a contender is checked
+/// that may be in the way of one.
 pub(crate) struct ClaimsOnNode<'a> {
     left: &'a LeftSums,
     /// The slot of now.
     slot: i64,
-    claims: Vec<(&'a Claim, OnceCell<Spare>)>,
+    claims: Vec<&'a Claim>,
+    spare: OnceCell<Vec<Spare>>,
 }
 
 impl<'a> ClaimsOnNode<'a> {
@@ -36,7 +41,7 @@ impl<'a> ClaimsOnNode<'a> {
         left: &'a LeftSums,
         slot: i64,
     ) -> Self {
-        Self { left, slot, claims: claims.map(|claim| (claim, OnceCell::new())).collect() }
+        Self { left, slot, claims: claims.collect(), spare: OnceCell::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -51,12 +56,14 @@ impl<'a> ClaimsOnNode<'a> {
         most: Amounts,
         need: &Need<'_>,
     ) -> Option<ApplicationId> {
+        let life = need.life().unwrap_or(usize::MAX);
         let mut claims = self.claims.iter().enumerate();
-        let blocking = claims.find(|(index, (claim, spare))| {
+        let blocking = claims.find(|(index, claim)| {
             claim.owner.goes_before(contender)
-                && spare.get_or_init(|| self.spare(*index, claim)).is_exceeded_by(most, need)
+                && self.starts_in(claim) < life
+                && self.spare.get_or_init(|| self.spare())[*index].is_exceeded_by(most, need)
         });
-        blocking.map(|(_, (claim, _))| claim.owner.application())
+        blocking.map(|(_, claim)| claim.owner.application())
     }
 
     /// Slots from now until a claim's start. One whose start has passed starts now.
@@ -64,41 +71,21 @@ impl<'a> ClaimsOnNode<'a> {
         usize::try_from(claim.start.saturating_sub(self.slot)).unwrap_or(0)
     }
 
-    /// What a claim leaves spare beside what runs and the claims before it in its queue. Which queue goes first
+    /// What each claim leaves spare beside what runs and the claims before it in its queue. Which queue goes first
     /// is CapacityScheduler's decision.
-    fn spare(&self, index: usize, claim: &Claim) -> Spare {
-        let starts_in = self.starts_in(claim);
-        let before: Vec<_> = self
-            .claims
-            .iter()
-            .take(index)
-            .filter(|(before, _)| before.owner.queue == claim.owner.queue)
-            .map(|(before, _)| (self.starts_in(before), &before.needs.in_slots))
-            .collect();
-        let taken_before = |slot: usize| {
-            let taken = before
-                .iter()
-                .filter_map(|(start, in_slots)| in_slots.get(slot.checked_sub(*start)?).copied());
-            taken.fold(Amounts::ZERO, Amounts::plus)
-        };
-        let LifeNeeds { terms, in_slots, .. } = &*claim.needs;
-        let allowed = terms.allowed(self.left);
-        let mut in_total = Amounts::ZERO;
-        let in_slots = in_slots.iter().enumerate().map(|(slot, needed)| {
-            let slot = starts_in + slot;
-            let spare = self.left.slot(slot).minus(taken_before(slot)).minus(*needed);
-            in_total = in_total.plus(spare).plus(self.left.tolerance());
-            // What is already exceeded is delayed by nobody who needs nothing of it.
-            spare.plus(allowed).max(Amounts::ZERO)
+    fn spare(&self) -> Vec<Spare> {
+        let mut left_by_queue: HashMap<usize, LeftSums> = HashMap::new();
+        let horizon = self.claims.iter().map(|claim| self.starts_in(claim)).max().unwrap_or(0);
+        let horizon = horizon.saturating_add(LIFE_COMPARED_SLOTS);
+        let spare = self.claims.iter().map(|claim| {
+            let left =
+                left_by_queue.entry(claim.owner.queue).or_insert_with(|| self.left.up_to(horizon));
+            let (starts_in, needs) = (self.starts_in(claim), &claim.needs);
+            let spare = Spare::new(left, starts_in, needs);
+            left.take(starts_in, &needs.in_slots, horizon);
+            spare
         });
-        let in_slots: Vec<_> = in_slots.collect();
-        Spare {
-            starts_in,
-            terms: *terms,
-            least: in_slots.iter().copied().reduce(Amounts::min).unwrap_or_default(),
-            in_slots,
-            in_total: in_total.max(Amounts::ZERO),
-        }
+        spare.collect()
     }
 }
 
@@ -116,6 +103,26 @@ struct Spare {
 }
 
 impl Spare {
+    fn new(left: &LeftSums, starts_in: usize, needs: &LifeNeeds) -> Self {
+        let allowed = needs.terms.allowed(left);
+        let mut in_total = Amounts::ZERO;
+        let in_slots = needs.in_slots.iter().take(LIFE_COMPARED_SLOTS).enumerate();
+        let in_slots = in_slots.map(|(slot, needed)| {
+            let spare = left.slot(starts_in + slot).minus(*needed);
+            in_total = in_total.plus(spare).plus(left.tolerance());
+            // What is already exceeded is delayed by nobody who needs nothing of it.
+            spare.plus(allowed).max(Amounts::ZERO)
+        });
+        let in_slots: Vec<_> = in_slots.collect();
+        Self {
+            starts_in,
+            terms: needs.terms,
+            least: in_slots.iter().copied().reduce(Amounts::min).unwrap_or_default(),
+            in_slots,
+            in_total: in_total.max(Amounts::ZERO),
+        }
+    }
+
     /// Whether an executor that starts now needs more. `most` is its peak need in a slot.
     fn is_exceeded_by(&self, most: Amounts, need: &Need<'_>) -> bool {
         let life = need.life().unwrap_or(usize::MAX);

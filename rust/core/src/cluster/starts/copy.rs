@@ -13,6 +13,7 @@ use crate::cluster::waiting::{Line, Row, Screened};
 use crate::need::Need;
 use crate::policy::Turn;
 use crate::slot_of;
+use crate::timeline::overdue_by;
 
 /// Number of applications of one queue that are planned. The first of them hold their starts against those
 /// behind ([`ByPlan::planned_ahead`]).
@@ -21,8 +22,8 @@ const APPLICATIONS_OF_A_QUEUE: usize = 32;
 /// Number of applications that are planned.
 const APPLICATIONS: usize = 256;
 
-/// An application that a round named first for this long without placing it is blocked by something that the
-/// core does not know, such as limits, labels or blacklists.
+/// An application that CapacityScheduler has skipped for this long, and placed nowhere, is kept from nodes by
+/// something that the core does not know, such as limits, labels or blacklists.
 const IN_VAIN_AFTER_MS: i64 = 10_000;
 
 impl StartSearch {
@@ -30,21 +31,26 @@ impl StartSearch {
     /// latest search.
     pub fn of(cluster: &mut Cluster, now_ms: i64) -> Option<Self> {
         let by = cluster.policy.by_plan().filter(|by| by.planned_ahead > 0)?;
-        let compared = cluster.starts.begin(&cluster.state, &cluster.waiting, now_ms);
+        let compared = cluster.starts.begin(&cluster.state, &cluster.waiting, now_ms)?;
         let mut nodes = Vec::with_capacity(compared.len());
         for node in compared {
             if cluster.decides(node, now_ms)
                 && let Some(entry) = cluster.state.nodes.get_mut(node)
             {
                 entry.plan.refresh_left(&mut entry.node, now_ms);
-                let left = entry.plan.left().up_to(PLANNED_AHEAD_SLOTS);
                 let bookable = entry.bookable_size(cluster.settings.virtual_cores_count);
-                let free = bookable.minus(entry.booked);
-                nodes.push(NodeToPlan { node, free, capacity: entry.node.capacity, left });
+                let running = entry.node.running();
+                nodes.push(NodeToPlan {
+                    node,
+                    free: bookable.minus(entry.booked),
+                    capacity: entry.node.capacity,
+                    left: entry.plan.left().up_to(PLANNED_AHEAD_SLOTS),
+                    overdue: running.filter_map(|it| overdue_by(it, slot_of(now_ms))).collect(),
+                });
             }
         }
-        let on = nodes.first()?.node;
-        let contenders = in_order(cluster, by, on, now_ms)?;
+        let on = nodes.first().map(|on| on.node);
+        let contenders = on.and_then(|on| in_order(cluster, by, on, now_ms)).unwrap_or_default();
         let waiting = to_start(cluster, by, &contenders, &nodes, now_ms);
         Some(Self { now_ms, slot: slot_of(now_ms), peaks: by.peaks, nodes, waiting })
     }
@@ -66,7 +72,7 @@ fn in_order(
     let scores = Scores::new(by, entry.plan.left(), screen);
     let may_start = |row: Row, line: &Line| {
         let is_in_vain = line
-            .listed_first_since_ms
+            .skipped_since_ms
             .is_some_and(|since_ms| now_ms.saturating_sub(since_ms) >= IN_VAIN_AFTER_MS);
         let life = || screen.life(row);
         line.is_ordered
@@ -103,6 +109,7 @@ fn to_start(
     nodes: &[NodeToPlan],
     now_ms: i64,
 ) -> Vec<ToStart> {
+    let kept = cluster.keeper.kept(&cluster.waiting);
     let resting: Vec<Vec<ApplicationId>> = nodes
         .iter()
         .map(|node| cluster.skips.resting(node.node, &cluster.waiting, now_ms))
@@ -114,7 +121,9 @@ fn to_start(
         let mut limits = Limits::new(cluster, application);
         let may_go_to = nodes.iter().zip(&resting).map(|(node, resting)| {
             let rests = resting.binary_search(&application).is_ok();
-            !rests && limits.admit(line, node.node)
+            let is_kept_for_another =
+                kept.is_some_and(|kept| kept.node == node.node && kept.application != application);
+            !rests && !is_kept_for_another && limits.admit(line, node.node)
         });
         Some(ToStart {
             contender: *contender,

@@ -16,5 +16,5 @@ mod search;
 
 pub(crate) use claims::{Claim, ClaimsOnNode};
 pub(crate) use planner::StartPlanner;
-pub use planner::{PlannedStart, StartPlan, plan_starts, planned_on};
+pub use planner::{PlannedStart, StartPlan, plan_starts, read_by_planning};
 pub use search::StartSearch;

@@ -15,6 +15,9 @@ const NODES_COMPARED: usize = 64;
 /// Number of nodes that stay compared because of their claims.
 const CLAIMED_COMPARED: usize = 48;
 
+/// Number of claims on one node: each costs a heartbeat there some time. Who comes later claims nothing.
+const CLAIMS_OF_A_NODE: usize = 16;
+
 /// Where and when the containers that an application waits for start, by plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStart {
@@ -31,28 +34,36 @@ pub struct PlannedStart {
 /// Where and when the first waiting containers start.
 #[derive(Debug, Default)]
 pub struct StartPlan {
+    as_of_ms: i64,
     /// By node, in the order of the plan.
     claims: HashMap<NodeId, Vec<Claim>>,
     starts: HashMap<ApplicationId, PlannedStart>,
 }
 
 impl StartPlan {
+    pub(super) fn as_of(as_of_ms: i64) -> Self {
+        Self { as_of_ms, ..Self::default() }
+    }
+
+    /// The time of the copy that was searched, in Unix milliseconds.
+    pub fn as_of_ms(&self) -> i64 {
+        self.as_of_ms
+    }
+
     /// The next container of an application starts on a node at this time. The containers of one application
     /// come in the order of their starts.
-    pub(super) fn starts(&mut self, application: ApplicationId, node: NodeId, at_ms: i64) {
+    pub(super) fn add_start(&mut self, application: ApplicationId, node: NodeId, at_ms: i64) {
         let first = PlannedStart { node, first_ms: at_ms, last_ms: at_ms, containers: 0 };
         let start = self.starts.entry(application).or_insert(first);
         start.last_ms = start.last_ms.max(at_ms);
         start.containers += 1;
     }
 
-    /// By demand it would start now, and CapacityScheduler has no free space for it there: when it has is not known.
-    pub(super) fn forget_start(&mut self, application: ApplicationId) {
-        self.starts.remove(&application);
-    }
-
     pub(super) fn claim(&mut self, node: NodeId, claim: Claim) {
-        self.claims.entry(node).or_default().push(claim);
+        let claims = self.claims.entry(node).or_default();
+        if claims.len() < CLAIMS_OF_A_NODE {
+            claims.push(claim);
+        }
     }
 
     /// Makes the plan count until the next one does.
@@ -79,7 +90,7 @@ pub fn plan_starts(cluster: &mut Cluster, now_ms: i64) {
 }
 
 /// The nodes whose plans the next search of starts reads; none if there is none.
-pub fn planned_on(cluster: &Cluster, now_ms: i64) -> Vec<NodeId> {
+pub fn read_by_planning(cluster: &Cluster, now_ms: i64) -> Vec<NodeId> {
     let Cluster { starts, state, waiting, .. } = cluster;
     match cluster.policy.by_plan() {
         Some(by) if by.planned_ahead > 0 && starts.is_due(state, waiting, now_ms) => {
@@ -121,20 +132,24 @@ impl StartPlanner {
         !waiting.lines().is_empty() && self.as_of != Some(AsOf::now(state, waiting, now_ms))
     }
 
-    /// The nodes to be compared by a search that begins now, in order; none if the plan is as new as can be.
+    /// The nodes to be compared by a search that begins now, in order; none if the plan is as new as can be, or
+    /// nothing waits.
     pub(super) fn begin(
         &mut self,
         state: &State,
         waiting: &WaitingTable,
         now_ms: i64,
-    ) -> Vec<NodeId> {
+    ) -> Option<Vec<NodeId>> {
+        if waiting.lines().is_empty() {
+            self.plan = StartPlan::default();
+        }
         if !self.is_due(state, waiting, now_ms) {
-            return Vec::new();
+            return None;
         }
         self.as_of = Some(AsOf::now(state, waiting, now_ms));
         let (compared, last) = self.compared(&state.nodes);
         self.last = last.or(self.last);
-        compared
+        Some(compared)
     }
 
     /// The nodes compared by the next search, in order, and the last of them that has no claims.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Claim, StartPlan};
+use crate::amounts::Amounts;
 use crate::cluster::plan::{LifeNeeds, Starts};
 use crate::cluster::ranking::Contender;
 use crate::cluster::state::{NodeId, Predicted, Request};
@@ -18,7 +19,12 @@ pub(super) const PLANNED_AHEAD_SLOTS: usize = 1_200;
 /// Number of containers of one application that are planned.
 const CONTAINERS_PLANNED: u32 = 64;
 
-/// Number of start slots that one search checks. With all of them it takes about 20 ms.
+/// Who has been late for some time is expected to go on for this part of it: 1 ÷ 4. Without that, a node on which
+/// somebody is late would always be free in the next slot. On the scale model the same time again makes mean
+/// completion 1.4 % longer where CPU is short, and a quarter of it 0.3 %.
+const LATE_PART: usize = 4;
+
+/// Number of start slots that one search checks, in equal parts by all applications that are left.
 const SLOTS_CHECKED: usize = 200_000;
 
 /// A copy of what is needed to plan the starts.
@@ -41,6 +47,18 @@ pub(super) struct NodeToPlan {
     pub(super) free: Request,
     pub(super) capacity: Resources,
     pub(super) left: LeftSums,
+    /// What each executor past its prediction has in use, and for how many slots it has been past it.
+    pub(super) overdue: Vec<(Amounts, usize)>,
+}
+
+impl NodeToPlan {
+    /// Who is past its prediction is expected to go on. In the slot of now it counts already.
+    fn let_overdue_go_on(&mut self) {
+        for (in_use, slots) in std::mem::take(&mut self.overdue) {
+            let slots = (slots / LATE_PART).min(PLANNED_AHEAD_SLOTS);
+            self.left.take(1, &vec![in_use; slots], PLANNED_AHEAD_SLOTS);
+        }
+    }
 }
 
 /// An application that waits.
@@ -60,36 +78,50 @@ pub(super) struct ToStart {
 impl StartSearch {
     /// Plans the starts.
     pub fn run(mut self) -> StartPlan {
-        let mut plan = StartPlan::default();
+        self.nodes.iter_mut().for_each(NodeToPlan::let_overdue_go_on);
+        let mut plan = StartPlan::as_of(self.now_ms);
         let mut slots_left = SLOTS_CHECKED;
-        for to_start in std::mem::take(&mut self.waiting) {
-            let application = to_start.contender.application();
-            let mut starts = StartsOfOne::new(&to_start, &self.nodes, self.peaks);
-            let mut has_space = true;
-            for _ in 0..to_start.containers.min(CONTAINERS_PLANNED) {
-                let Some((index, start)) = starts.first(&self.nodes, &mut slots_left) else {
-                    break;
-                };
-                let needs = &starts.needs[index];
-                let NodeToPlan { node, left, free, .. } = &mut self.nodes[index];
-                left.take(start, &needs.in_slots, PLANNED_AHEAD_SLOTS);
-                if start == 0 {
-                    has_space &= to_start.request.fits_into(*free);
-                    *free = free.minus(to_start.request);
-                }
-                let start = self.slot.saturating_add(i64::try_from(start).unwrap_or(i64::MAX));
-                let at_ms = slot_start_ms(start).max(self.now_ms);
-                plan.starts(application, *node, at_ms);
-                if to_start.is_first && start > self.slot {
-                    let needs = Arc::clone(needs);
-                    plan.claim(*node, Claim { owner: to_start.contender, start, needs });
-                }
-            }
-            if !has_space {
-                plan.forget_start(application);
-            }
+        let waiting = std::mem::take(&mut self.waiting);
+        let mut applications_left = waiting.len();
+        for to_start in waiting {
+            let mut share = slots_left / applications_left;
+            (applications_left, slots_left) = (applications_left - 1, slots_left - share);
+            self.plan_one(&to_start, &mut share, &mut plan);
+            slots_left += share;
         }
         plan
+    }
+
+    /// Plans the containers of one application, and leaves what it takes out of the nodes. `slots_left` is the
+    /// number of start slots that may be checked.
+    fn plan_one(&mut self, to_start: &ToStart, slots_left: &mut usize, plan: &mut StartPlan) {
+        let application = to_start.contender.application();
+        let mut starts = StartsOfOne::new(to_start, &self.nodes, self.peaks);
+        let mut is_said = true;
+        for _ in 0..to_start.containers.min(CONTAINERS_PLANNED) {
+            let Some((index, start)) = starts.first(&self.nodes, slots_left) else {
+                break;
+            };
+            let needs = &starts.needs[index];
+            let NodeToPlan { node, left, free, .. } = &mut self.nodes[index];
+            left.take(start, &needs.in_slots, PLANNED_AHEAD_SLOTS);
+            if start == 0 {
+                // By demand it starts now. When CapacityScheduler has free space for it is not known, nor when
+                // those after it start.
+                is_said &= to_start.request.fits_into(*free);
+                if is_said {
+                    *free = free.minus(to_start.request);
+                }
+            }
+            let start = self.slot.saturating_add(i64::try_from(start).unwrap_or(i64::MAX));
+            if is_said {
+                plan.add_start(application, *node, slot_start_ms(start).max(self.now_ms));
+            }
+            if to_start.is_first && start > self.slot {
+                let (owner, needs) = (to_start.contender, Arc::clone(needs));
+                plan.claim(*node, Claim { owner, start, needs });
+            }
+        }
     }
 }
 

@@ -95,11 +95,12 @@ impl Node {
     }
 }
 
-/// An application with this many alike executors; each goes before the next application.
+/// An application with this many alike executors; each goes before the next application of its queue.
 #[derive(Debug, Clone)]
 struct Waiting {
     executor: Executor,
     count: u32,
+    queue: &'static str,
 }
 
 fn slots(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Units>> {
@@ -110,9 +111,11 @@ fn slots(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Units>> {
 
 fn waiting_ones(peaks: Peaks) -> impl Strategy<Value = Waiting> {
     let margin = prop::sample::select(vec![0.0, 1.0]);
-    (slots(1..8), margin, 1..4_u32).prop_map(move |(slots, margin, count)| Waiting {
+    let queue = prop::sample::select(vec!["root.default", "root.other"]);
+    (slots(1..8), margin, 1..4_u32, queue).prop_map(move |(slots, margin, count, queue)| Waiting {
         executor: Executor { slots, margin, peaks },
         count,
+        queue,
     })
 }
 
@@ -133,7 +136,14 @@ fn planned(nodes: &mut [Node], waiting: &[Waiting]) -> Vec<Vec<(usize, usize)>> 
     // Nothing changes after that.
     let last_slot = 12 + waiting.iter().map(|it| 8 * it.count as usize).sum::<usize>();
     let mut starts = vec![Vec::new(); waiting.len()];
-    for (which, Waiting { executor, count }) in waiting.iter().enumerate() {
+    // The first of all queues, then the second of all.
+    let place = |which: &usize| {
+        waiting[..*which].iter().filter(|other| other.queue == waiting[*which].queue).count()
+    };
+    let mut order: Vec<_> = (0..waiting.len()).collect();
+    order.sort_by_key(|which| (place(which), *which));
+    for which in order {
+        let Waiting { executor, count, .. } = &waiting[which];
         for _ in 0..*count {
             let all = (0..=last_slot).flat_map(|slot| (0..nodes.len()).map(move |on| (on, slot)));
             let fits = |(on, slot): &(usize, usize)| {
@@ -153,8 +163,10 @@ fn planned(nodes: &mut [Node], waiting: &[Waiting]) -> Vec<Vec<(usize, usize)>> 
 
 /// Whether a container of `which` that starts now on a node would delay one that is planned there for later.
 fn delays(node: &Node, which: usize, waiting: &[Waiting]) -> bool {
-    let later: Vec<_> =
-        node.placed.iter().copied().filter(|(owner, start)| *owner < which && *start > 0).collect();
+    let claims = |(owner, start): &(usize, usize)| {
+        *owner < which && *start > 0 && waiting[*owner].queue == waiting[which].queue
+    };
+    let later: Vec<_> = node.placed.iter().copied().filter(claims).collect();
     (0..later.len()).any(|index| {
         let mut placed = later[..index].to_vec();
         placed.push((which, 0));
@@ -193,13 +205,15 @@ fn cluster_of(
         }
         numbers.push(on);
     }
-    let applications =
-        waiting_ones.iter().enumerate().map(|(index, Waiting { executor, count })| {
-            let demands = executors(demand(&executor.slots), executor.margin);
-            let priority = 100 - index as i32;
-            let ask = Ask { count: *count, priority, ..ask(0, 0) };
-            waiting(&mut cluster, &format!("waits-{index}"), demands, ask)
-        });
+    let applications = waiting_ones.iter().enumerate().map(|(index, waits)| {
+        let Waiting { executor, count, queue } = waits;
+        let demands = executors(demand(&executor.slots), executor.margin);
+        let priority = 100 - index as i32;
+        let ask = Ask { count: *count, priority, ..ask(0, 0) };
+        let application = waiting(&mut cluster, &format!("waits-{index}"), demands, ask);
+        cluster.application_moved(application, queue);
+        application
+    });
     let applications = applications.collect();
     (cluster, numbers, applications)
 }

@@ -28,8 +28,8 @@ pub(crate) struct Line {
     pub(crate) application: ApplicationId,
     pub(crate) priority: i32,
     pub(crate) kind: ContainerKind,
-    /// Since when a round lists it first of its queue without placing it.
-    pub(crate) listed_first_since_ms: Option<i64>,
+    /// Since when CapacityScheduler skips it without having placed it anywhere.
+    pub(crate) skipped_since_ms: Option<i64>,
     /// Number of containers that it waits for.
     pub(crate) executors: u32,
     /// See [`Application::makes_progress`](crate::cluster::Application::makes_progress).

@@ -7,7 +7,8 @@ use super::queue_numbers::QueueNumbers;
 use super::screen::Screen;
 use super::{Line, Note, Row};
 use crate::cluster::state::{
-    Application, ApplicationId, Applications, Ask, Countables, Demands, NodeEntry, Predicted,
+    Application, ApplicationId, Applications, Ask, Countables, Demands, NodeEntry, NodeId,
+    Predicted,
 };
 use crate::container_kind::ContainerKind;
 use crate::fit::Peaks;
@@ -123,7 +124,7 @@ impl WaitingTable {
             application: id,
             priority: ask.priority,
             kind: ask.kind,
-            listed_first_since_ms: None,
+            skipped_since_ms: None,
             executors: ask.count,
             makes_progress: application.makes_progress(),
             is_ordered: application.is_ordered(),
@@ -151,7 +152,7 @@ impl WaitingTable {
         }
         self.masters -= usize::from(line.kind.is_application_master());
         self.masters += usize::from(ask.kind.is_application_master());
-        line.listed_first_since_ms = None;
+        line.skipped_since_ms = None;
         line.request = ask.request;
         line.kind = ask.kind;
         self.predict(row, demands);
@@ -223,15 +224,16 @@ impl WaitingTable {
             && let Some(line) = self.lines.get_mut(row)
         {
             line.since_ms = now_ms;
-            line.listed_first_since_ms = None;
+            line.skipped_since_ms = None;
             self.notes[row] = Note::None;
         }
     }
 
-    /// A round listed the row first of its queue.
-    pub(crate) fn mark_listed_first(&mut self, row: Row, now_ms: i64) {
-        if let Some(line) = self.lines.get_mut(row) {
-            line.listed_first_since_ms.get_or_insert(now_ms);
+    /// CapacityScheduler went past the application on a node.
+    pub(crate) fn skipped(&mut self, id: ApplicationId, node: NodeId, now_ms: i64) {
+        if let Some(row) = self.rows.get(&id).copied() {
+            self.lines[row].skipped_since_ms.get_or_insert(now_ms);
+            self.notes[row] = Note::Skipped { node };
         }
     }
 
