@@ -72,6 +72,11 @@ pub(crate) enum Weighed {
 }
 
 impl ByPlan {
+    /// Whether starts are planned.
+    pub fn plans_starts(self) -> bool {
+        self.planned_ahead > 0
+    }
+
     /// The score on a node with `left`, and its parts. `executors` is the number that the application waits
     /// for; a slot lasts `slot_s` seconds.
     pub(crate) fn explain(

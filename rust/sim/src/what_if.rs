@@ -110,7 +110,7 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
                     judge(&place, executor, waiting, policy, options.margin)
                 })
                 .collect();
-            let planned = policy.by_plan().filter(|by| by.planned_ahead > 0).map(|by| {
+            let planned = policy.by_plan().filter(|by| by.plans_starts()).map(|by| {
                 let all = nodes.iter().map(|node| &node.node);
                 PlannedStarts::new(by, all, index, &waiting, options.margin, scenario.now_ms)
             });

@@ -3,6 +3,7 @@
 //! [`Cluster`] is plain state: its owner passes `now` and every event, and gets decisions with their reasons.
 //! [`Cluster`] is a facade; each room below owns its state and takes the rest as arguments.
 
+mod as_of;
 mod bookable;
 mod correction;
 mod patience;

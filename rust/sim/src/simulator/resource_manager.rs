@@ -8,6 +8,7 @@ pub(super) use agent::measured;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use elastane_core::by_plan::ByPlan;
 use elastane_core::cluster::{
     ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, StartNeeds, plan_starts,
     read_by_planning, read_by_round,
@@ -74,7 +75,7 @@ impl ResourceManager {
         let service_settings = settings.service(policy.books_as_registered);
         let policy = policy.policy;
         let most_booked = policy.most_booked().unwrap_or(f64::INFINITY);
-        let plans_starts = policy.by_plan().is_some_and(|by| by.planned_ahead > 0);
+        let plans_starts = policy.by_plan().is_some_and(ByPlan::plans_starts);
         let kinds = Kinds::new(&workload.applications, settings);
         let kinds_remembered = policy.by_plan().map_or(0, |_| kinds.count());
         let mut service = Service::with_policy(service_settings, policy, Vec::new());

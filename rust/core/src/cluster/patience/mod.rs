@@ -1,5 +1,4 @@
-//! Rules for applications that wait: deadlines, starvation, a kept node, application masters, and being named
-//! in vain.
+//! Rules for applications that wait: deadlines, starvation, a kept node, application masters, and being skipped.
 
 mod deadline;
 mod kept_node;

@@ -3,8 +3,10 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use super::Scores;
 use crate::cluster::state::ApplicationId;
 use crate::cluster::waiting::{Line, Row};
+use crate::need::Need;
 use crate::policy::Turn;
 
 /// Resolution of scores: steps from 0 to 1. Of equal scores the application submitted first goes first, as in
@@ -89,7 +91,7 @@ impl Contest {
 
     /// Whether a usual turn with a score of `at_least` or more cannot win a place.
     #[inline]
-    pub(crate) fn is_lost(&self, line: &Line, urgency: Urgency, at_least: f64) -> bool {
+    fn is_lost(&self, line: &Line, urgency: Urgency, at_least: f64) -> bool {
         let best = &self.best[line.queue as usize];
         let Some(Contender { rank, .. }) = best.peek().filter(|_| best.len() == self.places) else {
             return false;
@@ -103,7 +105,24 @@ impl Contest {
         }
     }
 
-    pub(crate) fn enter(&mut self, contender: Contender) {
+    /// Enters a row in its usual turn, unless its score cannot win a place. `need` is called only if it can.
+    #[inline]
+    pub(crate) fn offer<'a>(
+        &mut self,
+        row: Row,
+        line: &Line,
+        urgency: Urgency,
+        scores: &Scores<'_>,
+        need: impl FnOnce() -> Need<'a>,
+    ) {
+        if self.is_lost(line, urgency, scores.lower_bound(row, line)) {
+            return;
+        }
+        let score = scores.exact(row, line, &need());
+        self.enter(Contender::new(row, line, Rank::new(line, urgency, Turn::Usual, score)));
+    }
+
+    fn enter(&mut self, contender: Contender) {
         let best = &mut self.best[contender.queue];
         if best.len() < self.places {
             best.push(contender);

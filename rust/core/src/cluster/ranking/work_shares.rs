@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
+use crate::cluster::as_of::AsOf;
 use crate::cluster::state::{Application, ApplicationId, Ask, State};
 use crate::cluster::waiting::WaitingTable;
 use crate::policy::{remaining_of, share_of_work, work};
 use crate::resources::Resources;
-use crate::slot_of;
 use crate::timeline::on_grid_ms;
 
 /// The shares are computed anew only in another slot or after a change: each computation visits all
@@ -16,23 +16,11 @@ pub(crate) struct WorkShares {
     as_of: Option<AsOf>,
 }
 
-/// Equal versions mean that nothing started, ended or was asked for in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct AsOf {
-    slot: i64,
-    containers: (u64, usize),
-    asks: u64,
-}
-
 impl WorkShares {
     /// Updates each application's share of all remaining work: the rest of its running executors
     /// and the executors that it waits for.
     pub(crate) fn update(&mut self, state: &mut State, waiting: &WaitingTable, now_ms: i64) {
-        let as_of = AsOf {
-            slot: slot_of(now_ms),
-            containers: state.containers_version(),
-            asks: waiting.version(),
-        };
+        let as_of = AsOf::now(state, waiting, now_ms);
         if self.as_of == Some(as_of) {
             return;
         }

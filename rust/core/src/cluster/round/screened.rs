@@ -5,15 +5,12 @@ use super::Offer;
 use crate::by_plan::ByPlan;
 use crate::cluster::bookable::Shares;
 use crate::cluster::patience::{KeptAsOffered, Wait, urgency, waits_for_others};
-use crate::cluster::ranking::{
-    Contender, Contest, FitFilter, Rank, Scores, Urgency, some_of_each_left,
-};
+use crate::cluster::ranking::{Contender, Contest, FitFilter, Scores, Urgency, some_of_each_left};
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::starts::ClaimsOnNode;
 use crate::cluster::state::{ApplicationId, Applications, Countables, NodeEntry};
 use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
 use crate::need::Need;
-use crate::policy::Turn;
 use crate::resources::Resource;
 
 /// One round on one node.
@@ -73,12 +70,7 @@ impl ScreenedRound<'_> {
                 }
                 Check::LeftOut => continue,
             };
-            if contest.is_lost(line, urgency, scores.lower_bound(row, line)) {
-                continue;
-            }
-            let score = scores.exact(row, line, &need());
-            let rank = Rank::new(line, urgency, Turn::Usual, score);
-            contest.enter(Contender::new(row, line, rank));
+            contest.offer(row, line, urgency, &scores, need);
         }
         if self.claims.is_empty() {
             return contest;

@@ -7,11 +7,9 @@ use crate::by_plan::ByPlan;
 use crate::cluster::Cluster;
 use crate::cluster::bookable::at_limit;
 use crate::cluster::patience::{urgency, waits_for_others};
-use crate::cluster::ranking::{Contender, Contest, Rank, Scores, Urgency};
+use crate::cluster::ranking::{Contender, Contest, Scores};
 use crate::cluster::state::{ApplicationId, NodeId};
 use crate::cluster::waiting::{Line, Row, Screened};
-use crate::need::Need;
-use crate::policy::Turn;
 use crate::slot_of;
 use crate::timeline::overdue_by;
 
@@ -30,7 +28,7 @@ impl StartSearch {
     /// What a search that begins now reads; none if the policy does not plan, or nothing changed since the
     /// latest search.
     pub fn of(cluster: &mut Cluster, now_ms: i64) -> Option<Self> {
-        let by = cluster.policy.by_plan().filter(|by| by.planned_ahead > 0)?;
+        let by = cluster.policy.by_plan().filter(|by| by.plans_starts())?;
         let compared = cluster.starts.begin(&cluster.state, &cluster.waiting, now_ms)?;
         let mut nodes = Vec::with_capacity(compared.len());
         for node in compared {
@@ -82,13 +80,9 @@ fn in_order(
             && !waits_for_others(line, short_of_memory.as_deref(), settings, life, now_ms)
     };
     for (row, line) in lines.iter().enumerate().filter(|(row, line)| may_start(*row, line)) {
-        let urgency: Urgency = urgency(line, || screen.life(row), now_ms);
-        if contest.is_lost(line, urgency, scores.lower_bound(row, line)) {
-            continue;
-        }
-        let need: Need<'_> = entry.need(predicted[row].as_ref(), line.request);
-        let score = scores.exact(row, line, &need);
-        contest.enter(Contender::new(row, line, Rank::new(line, urgency, Turn::Usual, score)));
+        let urgency = urgency(line, || screen.life(row), now_ms);
+        let need = || entry.need(predicted[row].as_ref(), line.request);
+        contest.offer(row, line, urgency, &scores, need);
     }
     let mut places: HashMap<usize, usize> = HashMap::new();
     let of_queue = contest.in_order().into_iter().map(|contender| {

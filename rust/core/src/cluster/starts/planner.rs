@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{Claim, ClaimsOnNode, StartSearch};
 use crate::cluster::Cluster;
+use crate::cluster::as_of::AsOf;
 use crate::cluster::state::{ApplicationId, NodeId, Nodes, State};
 use crate::cluster::waiting::WaitingTable;
 use crate::left::Left;
@@ -93,28 +94,10 @@ pub fn plan_starts(cluster: &mut Cluster, now_ms: i64) {
 pub fn read_by_planning(cluster: &Cluster, now_ms: i64) -> Vec<NodeId> {
     let Cluster { starts, state, waiting, .. } = cluster;
     match cluster.policy.by_plan() {
-        Some(by) if by.planned_ahead > 0 && starts.is_due(state, waiting, now_ms) => {
+        Some(by) if by.plans_starts() && starts.is_due(state, waiting, now_ms) => {
             starts.compared(&state.nodes).0
         }
         _ => Vec::new(),
-    }
-}
-
-/// Equal versions mean that nothing started, ended or was asked for in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct AsOf {
-    slot: i64,
-    containers: (u64, usize),
-    asks: u64,
-}
-
-impl AsOf {
-    fn now(state: &State, waiting: &WaitingTable, now_ms: i64) -> Self {
-        Self {
-            slot: slot_of(now_ms),
-            containers: state.containers_version(),
-            asks: waiting.version(),
-        }
     }
 }
 

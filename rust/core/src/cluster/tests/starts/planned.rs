@@ -3,14 +3,19 @@
 use super::*;
 use crate::cluster::KeptNode;
 
-/// Another node, on which one of 4 cores is left for this many slots.
-fn another_busy_node(cluster: &mut Cluster, name: &str, busy_slots: usize) -> NodeId {
+/// Another node, of whose 4 cores so many are used in each slot.
+fn another_node_with(cluster: &mut Cluster, name: &str, used_cores: &[f64]) -> NodeId {
     let node = cluster.node_added(name, request(8, 8));
     cluster.reported(node, physical(), 0);
-    let hog = waiting(cluster, name, learned(&vec![3.0; busy_slots], 1.0), ask(1, 1));
+    let hog = waiting(cluster, name, learned(used_cores, 1.0), ask(1, 1));
     assert!(matches!(place(cluster, name, hog, node, 0), Commit::Placed(_)));
     cluster.application_removed(hog);
     node
+}
+
+/// Another node, on which one of 4 cores is left for this many slots.
+fn another_busy_node(cluster: &mut Cluster, name: &str, busy_slots: usize) -> NodeId {
+    another_node_with(cluster, name, &vec![3.0; busy_slots])
 }
 
 #[test]
@@ -247,12 +252,7 @@ fn nobody_is_planned_on_a_node_that_is_kept_for_another_one() {
 fn who_finds_no_start_leaves_the_search_to_the_others() {
     let (mut cluster, _) = busy_node_with(Favor::Balanced, &[4.0; 1_300]);
     for number in 0..63 {
-        let name = format!("node-{number}:2");
-        let node = cluster.node_added(&name, request(8, 8));
-        cluster.reported(node, physical(), 0);
-        let hog = waiting(&mut cluster, &name, learned(&[4.0; 1_300], 1.0), ask(1, 1));
-        place(&mut cluster, &name, hog, node, 0);
-        cluster.application_removed(hog);
+        another_node_with(&mut cluster, &format!("node-{number}:2"), &[4.0; 1_300]);
     }
     for _ in 0..5 {
         first(&mut cluster, &[0.1; 5]);
