@@ -41,7 +41,12 @@ DIRECTORY = "/elastane"
 SHAPE = NodeShape(memory_mb=3072, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_000_000_000)
 SLEEPERS = 2
 OF_AN_END = ("java.lang.InterruptedException", "InterruptedException: sleep interrupted")
-THREADS_OF_A_CORE = ["elastane-deposi", "elastane-journa", "elastane-learne"]
+THREADS_OF_A_CORE = [
+    "elastane-deposi",
+    "elastane-journa",
+    "elastane-learne",
+    "elastane-starts",
+]
 
 
 @pytest.fixture(scope="module")
