@@ -38,14 +38,23 @@ fn main() -> ExitCode {
         for under in [Under::ELASTANE, Under::MINFRAG] {
             for pending in PENDING {
                 let bound = bounds::heartbeat(case, pending);
-                heartbeat(&mut report, case, under, Size::of(pending), bound, "");
+                // Without claims nobody goes first.
+                let size = Size { claims: case == Case::HeldFirst, ..Size::of(pending) };
+                heartbeat(&mut report, case, under, size, bound, "");
             }
         }
+    }
+    for pending in PENDING {
+        let size = Size { claims: true, ..Size::of(pending) };
+        let (under, bound) = (Under::ELASTANE, bounds::round_with_claims(pending));
+        heartbeat(&mut report, Case::HalfFits, under, size, bound, " claims");
+        heartbeat(&mut report, Case::Doubtful, under, size, None, " claims");
+        after_a_change(&mut report, under, size, bounds::changed_with_claims(pending), " claims");
     }
     for under in [Under::ELASTANE, Under::MINFRAG] {
         other_sizes(&mut report, under);
         for pending in PENDING {
-            after_a_change(&mut report, under, pending);
+            after_a_change(&mut report, under, Size::of(pending), bounds::round(pending), "");
         }
     }
     for pending in PENDING {
@@ -96,11 +105,11 @@ fn heartbeat(
     });
 }
 
-fn after_a_change(report: &mut Report, under: Under, pending: usize) {
-    let size = Size::of(pending);
-    let what = format!("first_round_after_a_change policy={} pending={pending}", under.name);
+fn after_a_change(report: &mut Report, under: Under, size: Size, bound: Option<Bound>, more: &str) {
+    let pending = size.pending;
+    let what = format!("first_round_after_a_change policy={}{more} pending={pending}", under.name);
     let reference = Reference::new(pending);
-    report.times(&what, bounds::round(pending), || {
+    report.times(&what, bound, || {
         let mut scene = Scene::new(under, size, &courses(Case::HalfFits, size));
         Times::take(&reference, 1_000, String::new(), || {
             assert!(scene.commit() && scene.finish());
@@ -111,7 +120,7 @@ fn after_a_change(report: &mut Report, under: Under, pending: usize) {
 
 /// The plan of starts on 100 nodes: the copy, for which heartbeats wait, and the search, for which they do not.
 fn starts_planned(report: &mut Report, pending: usize) {
-    let size = Size { other_nodes: 99, ..Size::of(pending) };
+    let size = Size { other_nodes: 99, claims: true, ..Size::of(pending) };
     let reference = Reference::new(pending);
     for step in ["copy", "search"] {
         let what = format!("starts_planned {step} nodes=100 pending={pending}");
@@ -182,7 +191,7 @@ fn rounds_only(arguments: &[String]) {
             Case::ALL.map(Case::name).join(" or ")
         );
     };
-    let size = Size::of(pending);
+    let size = Size { claims: case == Case::HeldFirst, ..Size::of(pending) };
     let mut scene = Scene::new(under, size, &courses(case, size));
     for _ in 0..rounds {
         if changed {

@@ -54,12 +54,14 @@ pub struct Size {
     pub other_nodes: usize,
     /// Largest completed share of the running executors' lives.
     pub passed: f64,
+    /// Whether waiting applications claim what they start on later.
+    pub claims: bool,
 }
 
 impl Size {
     /// The size to which the bounds apply.
     pub fn of(pending: usize) -> Self {
-        Self { pending, running: 50, steps: 128, other_nodes: 0, passed: 1.0 }
+        Self { pending, running: 50, steps: 128, other_nodes: 0, passed: 1.0, claims: false }
     }
 }
 
@@ -186,7 +188,9 @@ impl Scene {
             size.steps,
         );
         let small = submit(&mut cluster, predicted(&slots), 0, now_ms);
-        plan_starts(&mut cluster, now_ms);
+        if size.claims {
+            plan_starts(&mut cluster, now_ms);
+        }
         Self { cluster, node, now_ms, waiting, small }
     }
 

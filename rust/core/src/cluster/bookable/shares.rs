@@ -40,7 +40,7 @@ pub struct QueueShare {
 /// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
-    queues: HashMap<Arc<str>, Vec<Part>>,
+    queues: BTreeMap<Arc<str>, Vec<Part>>,
     /// Sum of the registered sizes, by label.
     physical: BTreeMap<Arc<str>, Booked>,
     /// The labels where a leaf queue holds more than its guarantee.

@@ -145,7 +145,7 @@ impl Round<'_> {
             by,
             settings,
             entry,
-            claims: starts.claims_on(node, entry.plan.left(), waiting, now_ms),
+            claims: starts.claims_on(node, entry.plan.state(), waiting),
             shares: &bookable.shares,
             applications: &state.applications,
             offer: self.offer,

@@ -21,7 +21,7 @@ pub(crate) struct ScreenedRound<'a> {
     pub(crate) now_ms: i64,
     pub(crate) settings: &'a ClusterSettings,
     pub(crate) kept: Option<KeptAsOffered>,
-    pub(crate) claims: ClaimsOnNode<'a>,
+    pub(crate) claims: Option<&'a ClaimsOnNode>,
     pub(crate) shares: &'a Shares,
     pub(crate) applications: &'a Applications,
 }
@@ -72,9 +72,9 @@ impl ScreenedRound<'_> {
             };
             contest.offer(row, line, urgency, &scores, need);
         }
-        if self.claims.is_empty() {
+        let Some(claims) = self.claims else {
             return contest;
-        }
+        };
         let goes_anyway = |contender: &Contender| {
             let line = &lines[contender.row];
             contender.rank.starves()
@@ -85,7 +85,7 @@ impl ScreenedRound<'_> {
             if !goes_anyway(contender) {
                 let most = screen.needs(contender.row).most;
                 contender.waits_behind =
-                    self.claims.blocking_owner(contender, most, &need_of(contender.row));
+                    claims.blocking_owner(left, contender, most, &need_of(contender.row));
             }
         });
         contest

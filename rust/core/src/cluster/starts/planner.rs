@@ -5,10 +5,8 @@ use std::collections::HashMap;
 use super::{Claim, ClaimsOnNode, StartSearch};
 use crate::cluster::Cluster;
 use crate::cluster::as_of::AsOf;
-use crate::cluster::state::{ApplicationId, NodeId, Nodes, State};
+use crate::cluster::state::{ApplicationId, NodeId, Nodes, PlanState, State};
 use crate::cluster::waiting::WaitingTable;
-use crate::left::Left;
-use crate::slot_of;
 
 /// Number of nodes compared. Of more nodes, the others are compared in turn.
 const NODES_COMPARED: usize = 64;
@@ -37,7 +35,7 @@ pub struct PlannedStart {
 pub struct StartPlan {
     as_of_ms: i64,
     /// By node, in the order of the plan.
-    claims: HashMap<NodeId, Vec<Claim>>,
+    claims: HashMap<NodeId, ClaimsOnNode>,
     starts: HashMap<ApplicationId, PlannedStart>,
 }
 
@@ -153,16 +151,15 @@ impl StartPlanner {
         self.plan.claims.contains_key(&node)
     }
 
-    /// The claims on a node of which this is left in the slot of `now`.
-    pub(crate) fn claims_on<'a>(
-        &'a self,
+    /// The claims on a node whose plan is in this state.
+    pub(crate) fn claims_on(
+        &mut self,
         node: NodeId,
-        left: &'a Left,
+        plan: PlanState,
         waiting: &WaitingTable,
-        now_ms: i64,
-    ) -> ClaimsOnNode<'a> {
-        let claims = self.plan.claims.get(&node).map_or(&[][..], Vec::as_slice);
-        let waits = |claim: &&Claim| waiting.row_of(claim.owner.application()).is_some();
-        ClaimsOnNode::new(claims.iter().filter(waits), left, slot_of(now_ms))
+    ) -> Option<&ClaimsOnNode> {
+        let claims = self.plan.claims.get_mut(&node)?;
+        claims.update(|application| waiting.row_of(application).is_some(), plan);
+        Some(claims)
     }
 }

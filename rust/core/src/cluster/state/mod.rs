@@ -22,6 +22,7 @@ pub use demands::{Basis, Demands, Predicted};
 pub use node::NodeEntry;
 pub use request::Request;
 
+pub(crate) use node_plan::PlanState;
 pub(crate) use nodes::Nodes;
 
 use crate::demand::Demand;

@@ -23,10 +23,20 @@ pub(crate) struct NodePlan {
     timeline: Option<Timeline>,
     left: Left,
     left_is_current: bool,
+    /// Counts how often `left` was computed.
+    left_computed: u64,
     available: Available,
     available_is_current: bool,
     /// The rates that the policy reads, as of its latest refresh.
     pub(crate) rates: Option<Rates>,
+}
+
+/// Tells whether the remaining resources of one node in fixed point are still the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct PlanState {
+    /// The slot of `now`.
+    pub(crate) slot: i64,
+    left_computed: u64,
 }
 
 impl Default for NodePlan {
@@ -36,6 +46,7 @@ impl Default for NodePlan {
             timeline: None,
             left: Left::default(),
             left_is_current: false,
+            left_computed: 0,
             available: Available::new(Resources::ZERO, [], 0),
             available_is_current: false,
             rates: None,
@@ -148,7 +159,13 @@ impl NodePlan {
             let timeline = self.timeline.get_or_insert_with(|| Timeline::of(slot, node.running()));
             self.left.update(Amounts::rounded_down(node.capacity), timeline);
             self.left_is_current = true;
+            self.left_computed += 1;
         }
+    }
+
+    /// Which remaining resources were refreshed last.
+    pub(crate) fn state(&self) -> PlanState {
+        PlanState { slot: self.slot, left_computed: self.left_computed }
     }
 
     /// Refreshes the remaining resources as [`Available`].

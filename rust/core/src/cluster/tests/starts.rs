@@ -99,6 +99,28 @@ fn an_application_within_the_spare_resources_is_backfilled() {
 }
 
 #[test]
+fn what_a_claim_leaves_spare_follows_starts_and_ends_before_the_next_plan() {
+    let (mut cluster, node) = busy_node();
+    let owner = first(&mut cluster, &[3.2; 5]);
+    let smaller = Ask { count: 1, ..urgent() };
+    let smaller = waiting(&mut cluster, "smaller", learned(&[1.5; 5], 1.0), smaller);
+    let other = many(&mut cluster, &[0.5; 2 * BUSY_SLOTS]);
+    assert_eq!(order(&mut cluster, node, 0), [other]);
+    let listed =
+        |cluster: &mut Cluster| cluster.round(node, request(16, 16), 0).unwrap() == [other];
+    place(&mut cluster, "one", other, node, 0);
+    assert!(!listed(&mut cluster), "0.3 cores are spare");
+    cluster.finished("one");
+    assert!(listed(&mut cluster), "0.8 cores are spare");
+    place(&mut cluster, "one", other, node, 0);
+    assert!(!listed(&mut cluster));
+    cluster.application_removed(smaller);
+    assert!(!listed(&mut cluster), "the other claim still leaves 0.3 cores spare");
+    cluster.application_removed(owner);
+    assert!(listed(&mut cluster), "nobody claims anything");
+}
+
+#[test]
 fn spare_resources_are_compared_slot_by_slot() {
     // The owner needs the whole node in its third slot, so it starts two slots before the node is idle.
     for idle_slot in BUSY_SLOTS - 1..=BUSY_SLOTS + 1 {
