@@ -35,6 +35,7 @@ fn computing([actual, predicted]: [&[f64]; 2]) -> ApplicationSpec {
 fn application_of(actual: Demand, predicted: Demand) -> ApplicationSpec {
     ApplicationSpec {
         name: "a".to_owned(),
+        queue: 0,
         submitted_ms: 0,
         deadline_ms: None,
         executors: 1,
@@ -59,6 +60,7 @@ fn run_by(
         name: "test".to_owned(),
         machines: vec![Resources::from_array([4.0, 10e9, 1e9, 200e6])],
         heartbeat_ms: 1_000,
+        queues: Vec::new(),
         applications,
     };
     let settings = Settings {

@@ -16,7 +16,7 @@ from scale_model.contenders import HISTORY, TRUTH, Contender
 from scale_model.driver import requested_mb
 from scale_model.recorded import Series
 from scale_model.scale import NODES, SCALE, SHAPE, SLOT_S
-from scale_model.workload import EXECUTOR_SPREAD, RUN_SPREAD, Application
+from scale_model.workload import EXECUTOR_SPREAD, QUEUES, RUN_SPREAD, Application
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ def _scenario(contender: Contender, applications: Sequence[Application]) -> dict
     }
     return {
         "name": contender.name,
+        "queues": [{"path": path, "capacity": share} for path, share in QUEUES.items()],
         "machines": [{"count": NODES, "capacity": machine}],
         "applications": [_application(contender, one) for one in applications],
     }
@@ -77,6 +78,7 @@ def _application(contender: Contender, application: Application) -> dict[str, An
     memory_mb = requested_mb(contender, application) * SCALE
     return {
         "name": application.name,
+        "queue": application.queue,
         "submitted_ms": round(application.arrives_s * 1000),
         "deadline_ms": application.deadline_s and round(application.deadline_s * 1000),
         "executors": application.executors,

@@ -155,6 +155,7 @@ pub(super) fn application(
 ) -> ApplicationSpec {
     ApplicationSpec {
         name,
+        queue: 0,
         submitted_ms: 0,
         deadline_ms: None,
         executors,

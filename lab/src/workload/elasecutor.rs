@@ -37,6 +37,7 @@ pub(super) fn on_machines(name: &str, applications: Vec<ApplicationSpec>) -> Wor
         name: name.to_owned(),
         machines: vec![TRACE_MACHINE; MACHINES],
         heartbeat_ms: HEARTBEAT_MS,
+        queues: Vec::new(),
         applications,
     }
 }

@@ -39,6 +39,7 @@ pub(super) fn generate(seed: u64, machines: usize) -> Result<Workload, DemandErr
         applications: applications.collect(),
         machines: vec![TRACE_MACHINE; machines],
         heartbeat_ms: HEARTBEAT_MS,
+        queues: Vec::new(),
     };
     Ok(workload.sorted())
 }

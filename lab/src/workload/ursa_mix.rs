@@ -51,6 +51,7 @@ pub(super) fn generate(seed: u64) -> Result<Workload, DemandError> {
         name: "ursa-mix".to_owned(),
         machines: vec![machine; MACHINES],
         heartbeat_ms: 1_000,
+        queues: Vec::new(),
         applications,
     })
 }

@@ -79,6 +79,48 @@ fn what_is_wrong_with_a_scenario_is_named() {
 }
 
 #[test]
+fn queues_have_capacities_and_each_application_one_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let with = |queues: Value, of_second: Value| {
+        let mut scenario = scenario();
+        scenario["queues"] = queues;
+        scenario["applications"][0]["queue"] = json!("root.a");
+        scenario["applications"][1]["queue"] = of_second;
+        let file = written(folder.path(), &scenario);
+        let place = format!("elastane: {}: ", file.display());
+        let ended = elastane(&["simulate", "--scenario", text(&file)]);
+        if ended.code == Some(0) {
+            return String::new();
+        }
+        ended.refused().trim_end().strip_prefix(&place).unwrap().to_owned()
+    };
+    let queue = |path: &str, capacity: f64| json!({ "path": path, "capacity": capacity });
+    let both = || json!([queue("root.a", 0.5), queue("root.b", 0.5)]);
+    assert_eq!(with(both(), json!("root.b")), "");
+    for (queues, of_second, refused) in [
+        (both(), json!("b"), "applications[1].queue: \"b\", one of `queues` is allowed"),
+        (both(), Value::Null, "applications[1].queue: none, one of `queues` is needed"),
+        (
+            json!([queue("root.a", 1.5)]),
+            json!("root.a"),
+            "queues[0].capacity: 1.5, above 0 up to 1 is allowed",
+        ),
+        (
+            json!([queue("root.a", 0.5), queue("root.a", 0.5)]),
+            json!("root.a"),
+            "queues[1].path: \"root.a\", a path below root that occurs once is allowed",
+        ),
+        (
+            json!([queue("root.a", 0.75), queue("root.b", 0.5)]),
+            json!("root.b"),
+            "queues: the capacities add up to 1.25, at most 1 is allowed",
+        ),
+    ] {
+        assert_eq!(with(queues, of_second), refused);
+    }
+}
+
+#[test]
 fn a_policy_that_is_not_the_products_is_refused_with_those_that_are() {
     let folder = tempfile::tempdir().unwrap();
     let file = written(folder.path(), &scenario());

@@ -35,8 +35,8 @@ pub(super) enum Event {
     Resumed { application: usize, piece: Piece },
     /// An application starves: the next heartbeat updates the kept node.
     Keeping,
-    /// The starts of what waits are planned anew.
-    Planning,
+    /// Bookable capacity follows demand, and the starts of what waits are planned anew.
+    Second,
     /// Nodes whose heartbeats are now are looked at for a kind that waits.
     Waits { kind: usize },
     /// A node asks for work.

@@ -2,8 +2,8 @@
 
 mod heartbeats;
 mod keeping;
-mod planning;
 mod reports;
+mod seconds;
 mod work;
 
 use super::SimulationError;
@@ -67,8 +67,8 @@ pub(super) struct Engine<'a> {
     counts: Counts,
     asks_by_backlog: bool,
     keeping: Keeping,
-    /// Whether [`Event::Planning`] is on the agenda.
-    is_planning: bool,
+    /// Whether [`Event::Second`] is on the agenda.
+    expects_second: bool,
     /// The time of the agents' next report; none where containers are not followed.
     next_report_ms: Option<i64>,
     jobs_left: usize,
@@ -111,7 +111,7 @@ impl<'a> Engine<'a> {
             counts: Counts::default(),
             asks_by_backlog,
             keeping: Keeping::default(),
-            is_planning: false,
+            expects_second: false,
             next_report_ms: settings.following.is_on().then_some(reports::FIRST_MS),
             jobs_left: workload.applications.iter().filter(|spec| spec.executors > 0).count(),
             executors_done: 0,
@@ -166,7 +166,7 @@ impl<'a> Engine<'a> {
                 self.ask(application, [piece], whole_ms, None);
             }
             Event::Keeping => self.keep(whole_ms),
-            Event::Planning => self.plan_starts(whole_ms)?,
+            Event::Second => self.second(whole_ms)?,
             Event::Waits { kind } => self.walk(kind, whole_ms),
             Event::Heartbeat { machine } => self.heartbeat(machine, whole_ms)?,
         }
@@ -208,7 +208,7 @@ impl<'a> Engine<'a> {
         let spec = &self.workload.applications[application];
         let begins = self.manager.asked(application, spec, pieces, now_ms);
         self.plan_keeping();
-        self.expect_planning(now_ms);
+        self.expect_second(now_ms);
         // A node that sleeps though one that is alike waits has no place for this one either.
         if let Some(kind) = begins {
             self.wake_for(kind, now_ms, during_heartbeat_of);

@@ -16,6 +16,7 @@ mod meter;
 mod newcomers;
 mod outcome;
 mod policies;
+mod queues;
 mod resource_manager;
 mod settings;
 

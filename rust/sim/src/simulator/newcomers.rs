@@ -64,6 +64,7 @@ mod tests {
         let actual = Demand::series(SLOT_MS, &[slot; 4]).unwrap();
         ApplicationSpec {
             name: format!("application {number}"),
+            queue: 0,
             submitted_ms: 0,
             deadline_ms: None,
             executors: 1,

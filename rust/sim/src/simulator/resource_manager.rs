@@ -21,10 +21,9 @@ use elastane_runtime::{Deadline, Service};
 use super::agenda::Piece;
 use super::kinds::Kinds;
 use super::policies::PolicyToSimulate;
+use super::queues::Queues;
 use super::settings::Settings;
 use crate::workload::{ApplicationSpec, Workload};
-
-const QUEUE: &str = "root.default";
 
 /// More than the core allows booked requests to exceed a policy's bound, as a fraction.
 const TOLERANCE: f64 = 1e-6;
@@ -36,6 +35,9 @@ pub(super) struct ResourceManager {
     most_booked: f64,
     /// Whether the policy plans starts.
     plans_starts: bool,
+    /// Whether the nodes' bookable capacity and the queues' limits follow demand, as in production.
+    follows_demand: bool,
+    queues: Queues,
     applications: Vec<KnownApplication>,
     /// By the service's number, the place in the workload.
     places: Vec<usize>,
@@ -73,6 +75,9 @@ pub(super) struct PlacedPiece {
 impl ResourceManager {
     pub(super) fn new(workload: &Workload, policy: PolicyToSimulate, settings: &Settings) -> Self {
         let service_settings = settings.service(policy.books_as_registered);
+        let queues = Queues::new(workload);
+        let books_by_demand = !policy.books_as_registered && policy.policy.by_plan().is_some();
+        let follows_demand = queues.are_given() && books_by_demand;
         let policy = policy.policy;
         let most_booked = policy.most_booked().unwrap_or(f64::INFINITY);
         let plans_starts = policy.by_plan().is_some_and(ByPlan::plans_starts);
@@ -86,10 +91,15 @@ impl ResourceManager {
             };
             service.node_added(&agent::name(machine), registered);
         }
+        if follows_demand {
+            service.cluster_mut().configure_queues(queues.shares());
+        }
         Self {
             service,
             most_booked,
             plans_starts,
+            follows_demand,
+            queues,
             applications: vec![KnownApplication::default(); workload.applications.len()],
             places: Vec::new(),
             earliest: vec![vec![0; kinds_remembered]; workload.machines.len()],
@@ -100,9 +110,23 @@ impl ResourceManager {
         }
     }
 
-    /// All agents have reported. The nodes are raised to the ceiling at once, not step by step.
+    /// All agents have reported. Where capacity does not follow demand, the nodes are raised to the ceiling at once.
     pub(super) fn raise_nodes(&mut self) {
-        self.service.raise_to_ceiling(0);
+        if !self.follows_demand {
+            self.service.raise_to_ceiling(0);
+        }
+    }
+
+    /// Whether the nodes' bookable capacity follows demand.
+    pub(super) fn follows_demand(&self) -> bool {
+        self.follows_demand
+    }
+
+    /// Has the bookable capacity follow demand. Returns the machines that may book more than before.
+    pub(super) fn follow_demand(&mut self, now_ms: i64) -> Vec<usize> {
+        let (changes, _) = self.service.bookable_changes(usize::MAX, now_ms);
+        let raised = changes.into_iter().filter(|change| change.from.is_below(change.ratio));
+        raised.map(|change| change.node.0 as usize).collect()
     }
 
     /// An application is submitted.
@@ -120,8 +144,9 @@ impl ResourceManager {
             signature: Vec::new(),
             settings: BTreeMap::new(),
         };
+        let queue = self.queues.path(spec.queue);
         let deadline = spec.deadline_ms.map(|at_ms| Deadline { at_ms, length_ms: None });
-        let (submitted, _) = self.service.application_added(record, QUEUE, "", deadline, demands);
+        let (submitted, _) = self.service.application_added(record, queue, "", deadline, demands);
         let number = submitted.application.0 as usize;
         if self.places.len() <= number {
             self.places.resize(number + 1, place);
@@ -163,7 +188,7 @@ impl ResourceManager {
         is_new.then(|| self.kinds.number_of(place))
     }
 
-    /// The next container that goes to a node, as the leaf queue walks the order.
+    /// The next container that goes to a node, as the queues walk the order.
     pub(super) fn assign(
         &mut self,
         machine: usize,
@@ -171,8 +196,9 @@ impl ResourceManager {
         now_ms: i64,
     ) -> Option<PlacedPiece> {
         let node = node_of(machine);
-        let free = self.room(machine, self.cluster_settings().max_ratio);
-        let order = self.service.round(node, free, now_ms)?;
+        let free = self.free(machine, self.cluster_settings().max_ratio);
+        let mut order = self.service.round(node, free, now_ms)?;
+        self.queues.order(&mut order, |application| self.places[application.0 as usize]);
         for application in order {
             let place = self.places[application.0 as usize];
             let spec = &specs[place];
@@ -197,6 +223,7 @@ impl ResourceManager {
             known.containers += 1;
             let since_ms = std::mem::replace(&mut known.since_ms, now_ms);
             self.waiting -= 1;
+            self.queues.started(place);
             let was_last = self.kinds.waits_no_more(place, since_ms);
             if !known.asked.is_empty() {
                 self.kinds.begins_to_wait(place, now_ms);
@@ -210,9 +237,16 @@ impl ResourceManager {
         None
     }
 
-    /// A node told that a container ended.
-    pub(super) fn finished(&mut self, machine: usize, container: &str, now_ms: i64) {
+    /// A node told that a container of an application ended.
+    pub(super) fn finished(
+        &mut self,
+        machine: usize,
+        application: usize,
+        container: &str,
+        now_ms: i64,
+    ) {
         self.service.finished(container, now_ms);
+        self.queues.ended(application);
         self.changed(machine);
     }
 
@@ -255,6 +289,16 @@ impl ResourceManager {
 
     fn cluster_settings(&self) -> &ClusterSettings {
         self.service.cluster().settings()
+    }
+
+    /// What may still be booked on a node; where capacity does not follow demand, up to this multiple of the
+    /// registered size.
+    fn free(&self, machine: usize, ratio: f64) -> Request {
+        let entry = self.service.cluster().node(node_of(machine));
+        match entry.filter(|_| self.follows_demand) {
+            Some(entry) => entry.free(self.cluster_settings().virtual_cores_count),
+            None => self.room(machine, ratio),
+        }
     }
 
     /// This multiple of a node's registered size, less the booked requests.

@@ -10,6 +10,8 @@ use crate::random::{Purpose, Random};
 pub struct ApplicationSpec {
     /// For reports.
     pub name: String,
+    /// The place of its queue in [`Workload::queues`](super::Workload::queues); 0 where there are none.
+    pub queue: usize,
     /// Its submission, in milliseconds from the start.
     pub submitted_ms: i64,
     /// When it has to be done, in milliseconds from the start; none without a deadline.

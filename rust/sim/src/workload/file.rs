@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::Workload;
 use super::application::{ApplicationSpec, Errors};
+use super::queue::QueueSpec;
 use crate::input::{InputError, amounts, from_json, not_an_amount, per_resource, series, wrong};
 
 #[derive(Deserialize)]
@@ -15,6 +16,8 @@ struct FileText {
     name: String,
     #[serde(default = "default_heartbeat_ms")]
     heartbeat_ms: i64,
+    #[serde(default)]
+    queues: Vec<QueueText>,
     machines: Vec<MachinesText>,
     applications: Vec<ApplicationText>,
 }
@@ -25,6 +28,13 @@ fn default_name() -> String {
 
 fn default_heartbeat_ms() -> i64 {
     1_000
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QueueText {
+    path: String,
+    capacity: f64,
 }
 
 #[derive(Deserialize)]
@@ -43,6 +53,7 @@ fn one() -> u32 {
 #[serde(deny_unknown_fields)]
 struct ApplicationText {
     name: String,
+    queue: Option<String>,
     #[serde(default)]
     submitted_ms: i64,
     deadline_ms: Option<i64>,
@@ -87,17 +98,58 @@ impl Workload {
             let problem = format!("{}, at least 1 is allowed", text.heartbeat_ms);
             return Err(wrong("heartbeat_ms", problem));
         }
+        let queues = read_queues(&text.queues)?;
         let applications = text.applications.iter().enumerate();
         let workload = Self {
             name: text.name.clone(),
             machines: read_machines(&text.machines)?,
             heartbeat_ms: text.heartbeat_ms,
             applications: applications
-                .map(|(at, one)| read_application(&format!("applications[{at}]"), one))
+                .map(|(at, one)| read_application(&format!("applications[{at}]"), one, &queues))
                 .collect::<Result<_, _>>()?,
+            queues,
         };
         Ok(workload.sorted())
     }
+}
+
+fn read_queues(queues: &[QueueText]) -> Result<Vec<QueueSpec>, InputError> {
+    let mut all: Vec<QueueSpec> = Vec::new();
+    for (at, QueueText { path, capacity }) in queues.iter().enumerate() {
+        if !path.starts_with("root.") || all.iter().any(|queue| queue.path == *path) {
+            let problem = format!("{path:?}, a path below root that occurs once is allowed");
+            return Err(wrong(format!("queues[{at}].path"), problem));
+        }
+        if !(*capacity > 0.0 && *capacity <= 1.0) {
+            let problem = format!("{capacity}, above 0 up to 1 is allowed");
+            return Err(wrong(format!("queues[{at}].capacity"), problem));
+        }
+        all.push(QueueSpec { path: path.clone(), capacity: *capacity });
+    }
+    let total: f64 = all.iter().map(|queue| queue.capacity).sum();
+    if total > 1.0 + 1e-9 {
+        return Err(wrong(
+            "queues",
+            format!("the capacities add up to {total}, at most 1 is allowed"),
+        ));
+    }
+    Ok(all)
+}
+
+/// The place of an application's queue.
+fn read_queue(place: &str, text: Option<&str>, queues: &[QueueSpec]) -> Result<usize, InputError> {
+    let found = match text {
+        None if queues.is_empty() => Some(0),
+        None => None,
+        Some(path) => queues.iter().position(|queue| queue.path == path),
+    };
+    found.ok_or_else(|| {
+        let problem = match text {
+            None => "none, one of `queues` is needed".to_owned(),
+            Some(path) => format!("{path:?}, one of `queues` is allowed"),
+        };
+        wrong(format!("{place}.queue"), problem)
+    })
 }
 
 fn read_machines(machines: &[MachinesText]) -> Result<Vec<Resources>, InputError> {
@@ -117,7 +169,11 @@ fn read_machines(machines: &[MachinesText]) -> Result<Vec<Resources>, InputError
     Ok(all)
 }
 
-fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSpec, InputError> {
+fn read_application(
+    place: &str,
+    text: &ApplicationText,
+    queues: &[QueueSpec],
+) -> Result<ApplicationSpec, InputError> {
     if text.submitted_ms < 0 {
         let problem = format!("{}, at least 0 is allowed", text.submitted_ms);
         return Err(wrong(format!("{place}.submitted_ms"), problem));
@@ -144,6 +200,7 @@ fn read_application(place: &str, text: &ApplicationText) -> Result<ApplicationSp
     };
     Ok(ApplicationSpec {
         name: text.name.clone(),
+        queue: read_queue(place, text.queue.as_deref(), queues)?,
         submitted_ms: text.submitted_ms,
         deadline_ms: text.deadline_ms.map(|after_ms| text.submitted_ms.saturating_add(after_ms)),
         executors: text.executors,

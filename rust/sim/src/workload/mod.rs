@@ -3,10 +3,12 @@
 mod application;
 mod file;
 mod machine;
+mod queue;
 mod trace;
 
 pub use application::{ApplicationSpec, Errors, ExecutorSlots, stretched};
 pub use machine::{GIB, GIGABIT_PER_S, MEGABYTE_PER_S, TRACE_MACHINE};
+pub use queue::QueueSpec;
 pub use trace::TraceFormat;
 
 use elastane_core::Resources;
@@ -20,6 +22,8 @@ pub struct Workload {
     pub machines: Vec<Resources>,
     /// How often a node asks for work, in milliseconds.
     pub heartbeat_ms: i64,
+    /// The leaf queues; none for one queue that holds all applications.
+    pub queues: Vec<QueueSpec>,
     /// In the order of submission.
     pub applications: Vec<ApplicationSpec>,
 }

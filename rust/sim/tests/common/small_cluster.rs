@@ -4,7 +4,7 @@
 use elastane_core::cluster::Request;
 use elastane_core::{Demand, Resources, SLOT_MS};
 use elastane_sim::simulator::{Settings, SimulatedRun, simulate};
-use elastane_sim::workload::{ApplicationSpec, Errors, Workload};
+use elastane_sim::workload::{ApplicationSpec, Errors, QueueSpec, Workload};
 use proptest::prelude::*;
 
 pub const MACHINE: Resources = Resources::from_array([4.0, 8e9, 100e6, 100e6]);
@@ -19,6 +19,7 @@ pub fn application(
     let actual = Demand::series(SLOT_MS, &slots).unwrap();
     ApplicationSpec {
         name: name.to_owned(),
+        queue: 0,
         submitted_ms,
         deadline_ms: None,
         executors,
@@ -34,6 +35,7 @@ pub fn workload(machines: usize, applications: Vec<ApplicationSpec>) -> Workload
         name: "test".to_owned(),
         machines: vec![MACHINE; machines],
         heartbeat_ms: 1_000,
+        queues: Vec::new(),
         applications,
     }
 }
@@ -61,23 +63,37 @@ pub fn any_workload() -> impl Strategy<Value = Workload> {
         .prop_map(|(cpu, memory, network, disk)| [cpu, memory, network, disk]);
     let slots = prop::collection::vec(slot, 1..8);
     let due_in_ms = prop::option::weighted(0.3, 1..120_000_i64);
-    let application = (0..60_000_i64, 1..6_u32, 1..4_u32, slots, any::<bool>(), due_in_ms);
+    let application =
+        (0..60_000_i64, 1..6_u32, 1..4_u32, slots, any::<bool>(), due_in_ms, 0..9_usize);
     let applications = prop::collection::vec(application, 1..6);
-    (1..4_usize, applications, 0.0..0.4, prop::sample::select(vec![700, 1_000, 3_000])).prop_map(
-        |(machines, applications, error, heartbeat_ms)| {
+    let heartbeat_ms = prop::sample::select(vec![700, 1_000, 3_000]);
+    (1..4_usize, applications, 0.0..0.4, heartbeat_ms, any_queues()).prop_map(
+        |(machines, applications, error, heartbeat_ms, queues)| {
             let specs = applications.into_iter().enumerate().map(
-                |(number, (submitted_ms, executors, vcores, slots, known, due_in_ms))| {
+                |(number, (submitted_ms, executors, vcores, slots, known, due_in_ms, queue))| {
                     let mut spec =
                         application_named(number, submitted_ms, executors, vcores, &slots);
                     spec.deadline_ms = due_in_ms.map(|due_in_ms| submitted_ms + due_in_ms);
                     spec.errors = Errors::uniform(error, error / 2.0);
                     spec.predicted = spec.predicted.filter(|_| known);
+                    spec.queue = queue % queues.len().max(1);
                     spec
                 },
             );
-            Workload { heartbeat_ms, ..workload(machines, specs.collect()) }
+            let specs = specs.collect();
+            Workload { heartbeat_ms, queues, ..workload(machines, specs) }
         },
     )
+}
+
+/// No queue that is known, or up to three.
+fn any_queues() -> impl Strategy<Value = Vec<QueueSpec>> {
+    prop::collection::vec(0.05..0.33, 0..4).prop_map(|capacities| {
+        let queues = capacities.into_iter().enumerate();
+        let queue =
+            |(number, capacity)| QueueSpec { path: format!("root.queue-{number}"), capacity };
+        queues.map(queue).collect()
+    })
 }
 
 fn application_named(

@@ -41,7 +41,7 @@ impl BookableRatio {
     }
 
     /// Whether less may be booked of any resource.
-    pub(crate) fn is_below(self, other: Self) -> bool {
+    pub fn is_below(self, other: Self) -> bool {
         self.memory_thousandths < other.memory_thousandths
             || self.vcores_thousandths < other.vcores_thousandths
     }

@@ -36,11 +36,10 @@ impl StartSearch {
                 && let Some(entry) = cluster.state.nodes.get_mut(node)
             {
                 entry.plan.refresh_left(&mut entry.node, now_ms);
-                let bookable = entry.bookable_size(cluster.settings.virtual_cores_count);
                 let running = entry.node.running();
                 nodes.push(NodeToPlan {
                     node,
-                    free: bookable.minus(entry.booked),
+                    free: entry.free(cluster.settings.virtual_cores_count),
                     capacity: entry.node.capacity,
                     left: entry.plan.left().up_to(PLANNED_AHEAD_SLOTS),
                     overdue: running.filter_map(|it| overdue_by(it, slot_of(now_ms))).collect(),

@@ -198,6 +198,11 @@ impl NodeEntry {
         }
     }
 
+    /// What CapacityScheduler may still book; vcores are unlimited where it does not count them.
+    pub fn free(&self, virtual_cores_count: bool) -> Request {
+        self.bookable_size(virtual_cores_count).minus(self.booked)
+    }
+
     /// Whether a container of this request fits into the registered size beside the booked containers.
     pub(crate) fn has_room_by_request(&self, request: Request) -> bool {
         request.fits_into(self.registered.minus(self.booked))

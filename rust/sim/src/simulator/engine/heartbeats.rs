@@ -29,7 +29,7 @@ impl Engine<'_> {
     }
 
     fn finished(&mut self, machine: usize, ended: &Ended, now_ms: i64) {
-        self.manager.finished(machine, &ended.container, now_ms);
+        self.manager.finished(machine, ended.application, &ended.container, now_ms);
         let job = &mut self.jobs[ended.application];
         job.containers -= 1;
         if job.left == 0 && job.containers == 0 {

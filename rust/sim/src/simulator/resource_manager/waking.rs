@@ -44,11 +44,12 @@ impl ResourceManager {
 
     fn look(&mut self, machine: usize, now_ms: i64) -> (&Kinds, Look<'_>) {
         let most_booked = self.most_booked * (1.0 + TOLERANCE);
-        let bookable = self.room(machine, self.cluster_settings().max_ratio.min(most_booked));
+        let bookable = self.free(machine, self.cluster_settings().max_ratio.min(most_booked));
         let look = Look {
             bookable,
             unbooked: self.room(machine, 1.0),
             starvation_wait_ms: self.cluster_settings().starvation_wait_ms,
+            may_be_owed: self.follows_demand,
             cluster: self.service.cluster(),
             node: node_of(machine),
             earliest: &mut self.earliest[machine],
@@ -66,6 +67,8 @@ struct Look<'a> {
     bookable: Request,
     unbooked: Request,
     starvation_wait_ms: i64,
+    /// Whether a queue below its guarantee is placed by request at once.
+    may_be_owed: bool,
     cluster: &'a Cluster,
     node: NodeId,
     /// By the number of the kind, the slot before which it does not fit; empty where the policy does not
@@ -124,7 +127,8 @@ impl Look<'_> {
     fn starves_from(&self, kind: &DemandKind) -> Option<i64> {
         let since_ms = kind.waits_since_ms()?;
         let has_room = kind.request.fits_into(self.unbooked);
-        has_room.then(|| since_ms.saturating_add(self.starvation_wait_ms))
+        let wait_ms = if self.may_be_owed { 0 } else { self.starvation_wait_ms };
+        has_room.then(|| since_ms.saturating_add(wait_ms))
     }
 }
 

@@ -43,6 +43,7 @@ impl Workload {
             name: name.to_owned(),
             machines: vec![TRACE_MACHINE; machines],
             heartbeat_ms: 1_000,
+            queues: Vec::new(),
             applications,
         };
         Ok(workload.sorted())
@@ -59,6 +60,7 @@ fn spec(
     let actual = Demand::series(SLOT_MS, series)?;
     Ok(ApplicationSpec {
         name,
+        queue: 0,
         submitted_ms,
         deadline_ms: None,
         executors,

@@ -1,0 +1,114 @@
+//! Leaf queues: which of them a node is offered to first.
+
+use elastane_core::cluster::QueueShare;
+
+use crate::workload::{QueueSpec, Workload};
+
+/// The only queue of a workload without queues.
+const QUEUE: &str = "root.default";
+
+/// The leaf queues, and what each of them takes.
+#[derive(Debug)]
+pub(super) struct Queues {
+    /// Empty for one queue that holds all applications.
+    queues: Vec<QueueSpec>,
+    /// By application, its queue and the memory of one of its requests.
+    applications: Vec<(usize, u64)>,
+    /// By queue, the memory of its containers' requests.
+    used_bytes: Vec<u64>,
+}
+
+impl Queues {
+    pub(super) fn new(workload: &Workload) -> Self {
+        let applications = workload.applications.iter();
+        Self {
+            queues: workload.queues.clone(),
+            applications: applications.map(|it| (it.queue, it.request.memory_bytes)).collect(),
+            used_bytes: vec![0; workload.queues.len()],
+        }
+    }
+
+    /// The path of a queue by its place.
+    pub(super) fn path(&self, queue: usize) -> &str {
+        self.queues.get(queue).map_or(QUEUE, |queue| &queue.path)
+    }
+
+    /// Whether the workload says which queues there are.
+    pub(super) fn are_given(&self) -> bool {
+        !self.queues.is_empty()
+    }
+
+    /// As CapacityScheduler would compute them.
+    pub(super) fn shares(&self) -> Vec<QueueShare> {
+        let share = |queue: &str, is_leaf, capacity| QueueShare {
+            queue: queue.to_owned(),
+            label: String::new(),
+            is_label_shared: false,
+            is_leaf,
+            capacity,
+            maximum: 1.0,
+            guaranteed: None,
+            at_most: None,
+            user_limit: None,
+        };
+        let leaves = self.queues.iter().map(|queue| share(&queue.path, true, queue.capacity));
+        std::iter::once(share("root", false, 1.0)).chain(leaves).collect()
+    }
+
+    /// Puts applications into the order in which CapacityScheduler asks their queues: first the queue that uses the
+    /// smallest part of its capacity. As with its default calculator, memory counts. The order within a queue stays.
+    pub(super) fn order<T>(&self, named: &mut [T], application: impl Fn(&T) -> usize) {
+        if !self.are_given() {
+            return;
+        }
+        let used = |queue: usize| self.used_bytes[queue] as f64 / self.queues[queue].capacity;
+        let queue_of = |one: &T| self.applications[application(one)].0;
+        named.sort_by(|a, b| {
+            let (a, b) = (queue_of(a), queue_of(b));
+            used(a).total_cmp(&used(b)).then(a.cmp(&b))
+        });
+    }
+
+    /// A container of an application starts.
+    pub(super) fn started(&mut self, application: usize) {
+        let (queue, memory_bytes) = self.applications[application];
+        if let Some(used_bytes) = self.used_bytes.get_mut(queue) {
+            *used_bytes += memory_bytes;
+        }
+    }
+
+    /// A container of an application ended.
+    pub(super) fn ended(&mut self, application: usize) {
+        let (queue, memory_bytes) = self.applications[application];
+        if let Some(used_bytes) = self.used_bytes.get_mut(queue) {
+            *used_bytes -= memory_bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_queue_that_uses_the_smallest_part_of_its_capacity_comes_first() {
+        let queue = |path: &str, capacity| QueueSpec { path: path.to_owned(), capacity };
+        let mut queues = Queues {
+            queues: vec![queue("root.large", 0.8), queue("root.small", 0.2)],
+            applications: vec![(0, 10), (0, 10), (1, 10)],
+            used_bytes: vec![0, 0],
+        };
+        let order = |queues: &Queues| {
+            let mut named = vec![1, 2, 0];
+            queues.order(&mut named, |application| *application);
+            named
+        };
+        assert_eq!(order(&queues), [1, 0, 2], "the one that is named first in the workload");
+        queues.started(0);
+        assert_eq!(order(&queues), [2, 1, 0]);
+        queues.started(2);
+        assert_eq!(order(&queues), [1, 0, 2], "10 of 0.8 and of 0.2");
+        queues.ended(2);
+        assert_eq!(order(&queues), [2, 1, 0]);
+    }
+}
