@@ -30,36 +30,25 @@ pub(crate) const CHANGE: Bound = Bound { most_ratio: 15.0, aim_us: 5.0 };
 /// The bound of a round on a node without claims by the number of waiting applications; none where nothing is
 /// promised.
 pub(crate) fn round(pending: usize) -> Option<Bound> {
-    let (most_ratio, aim_us) = match pending {
-        100 => (18.0, 5.0),
-        1_000 => (8.0, 25.0),
-        10_000 => (3.5, 150.0),
-        _ => return None,
-    };
-    Some(Bound { most_ratio, aim_us })
+    by_pending(pending, [(18.0, 5.0), (8.0, 25.0), (3.5, 150.0)])
 }
 
 /// The bound of a round on a node with claims, unchanged since the round before. At most 64 nodes of a cluster have
 /// claims.
 pub(crate) fn round_with_claims(pending: usize) -> Option<Bound> {
-    let (most_ratio, aim_us) = match pending {
-        100 => (36.0, 10.0),
-        1_000 => (8.0, 25.0),
-        10_000 => (3.5, 150.0),
-        _ => return None,
-    };
-    Some(Bound { most_ratio, aim_us })
+    by_pending(pending, [(36.0, 10.0), (8.0, 25.0), (3.5, 150.0)])
 }
 
 /// The bound of the first round after a change on a node with claims. At the aim, with a change in every second
 /// on each of 64 nodes, that is 3.2 ms of the second.
 pub(crate) fn changed_with_claims(pending: usize) -> Option<Bound> {
-    let (most_ratio, aim_us) = match pending {
-        100 => (200.0, 50.0),
-        1_000 => (24.0, 75.0),
-        10_000 => (4.5, 200.0),
-        _ => return None,
-    };
+    by_pending(pending, [(200.0, 50.0), (24.0, 75.0), (4.5, 200.0)])
+}
+
+/// The most allowed ratio and the aim in microseconds with 100, 1,000 and 10,000 waiting applications.
+fn by_pending(pending: usize, bounds: [(f64, f64); 3]) -> Option<Bound> {
+    let place = [100, 1_000, 10_000].iter().position(|known| *known == pending)?;
+    let (most_ratio, aim_us) = bounds[place];
     Some(Bound { most_ratio, aim_us })
 }
 

@@ -147,7 +147,7 @@ impl Surroundings {
     /// its own limit by request.
     fn heartbeat(&mut self, node: NodeId) {
         let entry = self.cluster.node(node).unwrap();
-        let free = entry.bookable_size(true).minus(entry.booked);
+        let free = entry.free(true);
         let mut named = self.cluster.round(node, free, self.now_ms).unwrap_or_default();
         named.sort_by(|one, other| {
             let served = |application| self.served(self.applications[application].0);

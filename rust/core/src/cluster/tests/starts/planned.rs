@@ -3,7 +3,7 @@
 use super::*;
 use crate::cluster::KeptNode;
 
-/// Another node, of whose 4 cores so many are used in each slot.
+/// Another node with 4 cores. `used_cores` has the number of them that are in use, for each slot from now.
 fn another_node_with(cluster: &mut Cluster, name: &str, used_cores: &[f64]) -> NodeId {
     let node = cluster.node_added(name, request(8, 8));
     cluster.reported(node, physical(), 0);
