@@ -10,7 +10,6 @@ const QUEUE: &str = "root.default";
 /// The leaf queues, and what each of them takes.
 #[derive(Debug)]
 pub(super) struct Queues {
-    /// Empty for one queue that holds all applications.
     queues: Vec<QueueSpec>,
     /// By application, its queue and the memory of one of its requests.
     applications: Vec<(usize, u64)>,
@@ -21,21 +20,20 @@ pub(super) struct Queues {
 impl Queues {
     pub(super) fn new(workload: &Workload) -> Self {
         let applications = workload.applications.iter();
+        let mut queues = workload.queues.clone();
+        if queues.is_empty() {
+            queues.push(QueueSpec { path: QUEUE.to_owned(), capacity: 1.0 });
+        }
         Self {
-            queues: workload.queues.clone(),
+            used_bytes: vec![0; queues.len()],
+            queues,
             applications: applications.map(|it| (it.queue, it.request.memory_bytes)).collect(),
-            used_bytes: vec![0; workload.queues.len()],
         }
     }
 
     /// The path of a queue by its place.
     pub(super) fn path(&self, queue: usize) -> &str {
-        self.queues.get(queue).map_or(QUEUE, |queue| &queue.path)
-    }
-
-    /// Whether the workload says which queues there are.
-    pub(super) fn are_given(&self) -> bool {
-        !self.queues.is_empty()
+        &self.queues[queue].path
     }
 
     /// As CapacityScheduler would compute them.
@@ -58,7 +56,7 @@ impl Queues {
     /// Puts applications into the order in which CapacityScheduler asks their queues: first the queue that uses the
     /// smallest part of its capacity. As with its default calculator, memory counts. The order within a queue stays.
     pub(super) fn order<T>(&self, named: &mut [T], application: impl Fn(&T) -> usize) {
-        if !self.are_given() {
+        if self.queues.len() == 1 {
             return;
         }
         let used = |queue: usize| self.used_bytes[queue] as f64 / self.queues[queue].capacity;
@@ -72,17 +70,13 @@ impl Queues {
     /// A container of an application starts.
     pub(super) fn started(&mut self, application: usize) {
         let (queue, memory_bytes) = self.applications[application];
-        if let Some(used_bytes) = self.used_bytes.get_mut(queue) {
-            *used_bytes += memory_bytes;
-        }
+        self.used_bytes[queue] += memory_bytes;
     }
 
     /// A container of an application ended.
     pub(super) fn ended(&mut self, application: usize) {
         let (queue, memory_bytes) = self.applications[application];
-        if let Some(used_bytes) = self.used_bytes.get_mut(queue) {
-            *used_bytes -= memory_bytes;
-        }
+        self.used_bytes[queue] -= memory_bytes;
     }
 }
 

@@ -76,13 +76,15 @@ impl ResourceManager {
     pub(super) fn new(workload: &Workload, policy: PolicyToSimulate, settings: &Settings) -> Self {
         let service_settings = settings.service(policy.books_as_registered);
         let queues = Queues::new(workload);
-        let books_by_demand = !policy.books_as_registered && policy.policy.by_plan().is_some();
-        let follows_demand = queues.are_given() && books_by_demand;
+        let books_as_registered = policy.books_as_registered;
         let policy = policy.policy;
+        let by_plan = policy.by_plan();
+        let follows_demand =
+            !workload.queues.is_empty() && by_plan.is_some() && !books_as_registered;
         let most_booked = policy.most_booked().unwrap_or(f64::INFINITY);
-        let plans_starts = policy.by_plan().is_some_and(ByPlan::plans_starts);
+        let plans_starts = by_plan.is_some_and(ByPlan::plans_starts);
         let kinds = Kinds::new(&workload.applications, settings);
-        let kinds_remembered = policy.by_plan().map_or(0, |_| kinds.count());
+        let kinds_remembered = by_plan.map_or(0, |_| kinds.count());
         let mut service = Service::with_policy(service_settings, policy, Vec::new());
         for (machine, capacity) in workload.machines.iter().enumerate() {
             let registered = Request {

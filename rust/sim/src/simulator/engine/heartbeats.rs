@@ -51,10 +51,7 @@ impl Engine<'_> {
 
     /// Places as many containers as one heartbeat may. Returns false if it ended because nothing fits any more.
     fn place(&mut self, machine: usize, now_ms: i64) -> Result<bool, SimulationError> {
-        for read in self.manager.read_by_look(machine, now_ms) {
-            self.come_to(read, now_ms as f64);
-            self.report(read, now_ms)?;
-        }
+        self.read(self.manager.read_by_look(machine, now_ms), now_ms)?;
         for _ in 0..self.settings.assignments_per_heartbeat {
             self.counts.rounds += 1;
             let specs = &self.workload.applications;

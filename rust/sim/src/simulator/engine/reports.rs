@@ -65,6 +65,19 @@ impl Engine<'_> {
         Ok(())
     }
 
+    /// Brings machines up to date, for a reader of their plans.
+    pub(super) fn read(
+        &mut self,
+        machines: impl IntoIterator<Item = usize>,
+        now_ms: i64,
+    ) -> Result<(), SimulationError> {
+        for machine in machines {
+            self.come_to(machine, now_ms as f64);
+            self.report(machine, now_ms)?;
+        }
+        Ok(())
+    }
+
     /// Reports the machine's size at the start, and later the memory of containers that are not followed,
     /// for a round that reads it now.
     pub(super) fn report(&mut self, machine: usize, now_ms: i64) -> Result<(), SimulationError> {

@@ -16,24 +16,12 @@ impl Engine<'_> {
             for machine in self.manager.follow_demand(now_ms) {
                 self.wake(machine, now_ms);
             }
+        } else {
+            self.read(self.manager.read_by_planning(now_ms), now_ms)?;
         }
-        self.read(self.manager.read_by_planning(now_ms), now_ms)?;
         self.manager.plan_starts(now_ms);
         if self.manager.waiting > 0 {
             self.expect_second(now_ms + 1);
-        }
-        Ok(())
-    }
-
-    /// Brings machines up to date for somebody who reads their plans.
-    fn read(
-        &mut self,
-        machines: impl IntoIterator<Item = usize>,
-        now_ms: i64,
-    ) -> Result<(), SimulationError> {
-        for machine in machines {
-            self.come_to(machine, now_ms as f64);
-            self.report(machine, now_ms)?;
         }
         Ok(())
     }
