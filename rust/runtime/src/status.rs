@@ -172,6 +172,7 @@ fn named_application(why: &WaitReason) -> Option<ApplicationId> {
         | WaitReason::Held
         | WaitReason::AtMaximum { .. }
         | WaitReason::UserAtLimit { .. }
+        | WaitReason::Yields { .. }
         | WaitReason::Skipped { .. } => None,
     }
 }
@@ -238,6 +239,10 @@ impl Words<'_> {
             WaitReason::UserAtLimit { node } => {
                 (node, "its user is at its limit in the queue by demand".to_owned())
             }
+            WaitReason::Yields { node } => (
+                node,
+                "its queue has its guarantee, and another queue waits for its own".to_owned(),
+            ),
             WaitReason::Keeps(kept) => (kept.node, format!("kept for it, {}", self.start(&kept))),
         };
         format!("{}: {reason}", self.node(at))

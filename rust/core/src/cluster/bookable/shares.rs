@@ -3,39 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use serde::Deserialize;
-
 use super::booked::{Booked, Ratios};
-use super::guarantee::{Claim, History, claimed};
+use super::guarantee::{Claim, claimed};
+use super::part::{Part, QueueShare};
 use super::taken::{Next, Taken, TakenBy};
-use super::users::{QueueNow, UserLimit, Users};
 use crate::cluster::state::{Container, Request};
-
-/// A queue's share of the nodes of one label, as CapacityScheduler computes it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct QueueShare {
-    /// The queue's path.
-    pub queue: String,
-    /// The label of the nodes; empty for those without one.
-    pub label: String,
-    /// Whether the label is not exclusive: CapacityScheduler lends what is idle there to all queues, whatever
-    /// their maximum capacity.
-    #[serde(default)]
-    pub is_label_shared: bool,
-    /// Whether applications run in it.
-    pub is_leaf: bool,
-    /// The guaranteed part of all nodes of the label.
-    pub capacity: f64,
-    /// The largest part.
-    pub maximum: f64,
-    /// The guaranteed amount, where it is configured as an amount.
-    pub guaranteed: Option<Request>,
-    /// The largest amount, where it is configured as an amount.
-    pub at_most: Option<Request>,
-    /// What each of its users may take; none for any amount.
-    #[serde(default)]
-    pub user_limit: Option<UserLimit>,
-}
 
 /// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
 #[derive(Debug, Default)]
@@ -52,52 +24,8 @@ pub(crate) struct Shares {
     ceilings: BTreeMap<String, f64>,
     /// When the latest hold of preemption began, by label.
     hold_began_ms: BTreeMap<Arc<str>, i64>,
-    /// The labels where a leaf queue waits that holds less than its guarantee.
-    guarantee_waited_for: BTreeSet<Arc<str>>,
-}
-
-/// A queue's part of one label.
-#[derive(Debug)]
-struct Part {
-    label: Arc<str>,
-    share: Option<QueueShare>,
-    taken: Taken,
-    /// Of a leaf queue.
-    users: Users,
-    history: History,
-}
-
-impl Part {
-    fn is_leaf(&self) -> bool {
-        self.share.as_ref().is_some_and(|share| share.is_leaf)
-    }
-
-    fn guaranteed(&self, physical: Booked) -> Booked {
-        let Some(share) = &self.share else {
-            return Booked::default();
-        };
-        share.guaranteed.map_or_else(|| physical.scaled(Ratios::both(share.capacity)), Booked::from)
-    }
-
-    fn at_most(&self, physical: Booked) -> Booked {
-        let Some(share) = &self.share else {
-            return physical;
-        };
-        share.at_most.map_or_else(|| physical.scaled(Ratios::both(share.maximum)), Booked::from)
-    }
-
-    /// What each user may take if this container is to start.
-    fn user_limit(&self, physical: Booked, next: &Next<'_>) -> Option<Booked> {
-        let limit = self.share.as_ref()?.user_limit?;
-        let guaranteed = self.guaranteed(physical);
-        let consumed = self.users.consumed(self.taken, physical);
-        let queue = QueueNow { physical, guaranteed, consumed, active_users: next.active_users };
-        Some(limit.of(&queue, next.container.demanded))
-    }
-
-    fn is_over_guarantee(&self, physical: Booked) -> bool {
-        !self.taken.requested.fits_into(self.guaranteed(physical))
-    }
+    /// By label, the leaf queues that at the latest look waited and held less than their guarantee.
+    waiting_below: BTreeMap<Arc<str>, Vec<Arc<str>>>,
 }
 
 impl Shares {
@@ -215,7 +143,7 @@ impl Shares {
         self.over_guarantee.clear();
         for part in self.queues.values_mut().flatten() {
             part.history.advance(part.taken, now_ms);
-            let physical = self.physical.get(&part.label).copied().unwrap_or_default();
+            let physical = physical_of(&self.physical, &part.label);
             part.users.refresh(part.taken, physical);
             if part.is_leaf() && part.is_over_guarantee(physical) {
                 self.over_guarantee.insert(Arc::clone(&part.label));
@@ -230,7 +158,7 @@ impl Shares {
         label: &str,
         waiting: &HashMap<&str, Taken>,
     ) -> Option<Ratios> {
-        let physical = self.physical.get(label).copied().unwrap_or_default();
+        let physical = physical_of(&self.physical, label);
         let mut claims = Vec::new();
         for (queue, parts) in &self.queues {
             let Some(part) = parts.iter().find(|part| &*part.label == label) else {
@@ -245,17 +173,17 @@ impl Shares {
         (!claims.is_empty()).then(|| claimed(physical, &claims).map(|claimed| 1.0 / claimed))
     }
 
-    /// Notes where a leaf queue waits that holds less than its guarantee.
+    /// Notes the leaf queues that wait and hold less than their guarantee.
     pub(crate) fn read_waits(&mut self, waiting: &HashMap<&str, Taken>) {
-        self.guarantee_waited_for.clear();
+        self.waiting_below.clear();
         for (queue, parts) in &self.queues {
             if !waiting.contains_key(&**queue) {
                 continue;
             }
             for part in parts.iter().filter(|part| part.is_leaf()) {
-                let physical = self.physical.get(&part.label).copied().unwrap_or_default();
-                if part.taken.requested.is_below(part.guaranteed(physical)) {
-                    self.guarantee_waited_for.insert(Arc::clone(&part.label));
+                if part.is_below_guarantee(physical_of(&self.physical, &part.label)) {
+                    let queues = self.waiting_below.entry(Arc::clone(&part.label)).or_default();
+                    queues.push(Arc::clone(queue));
                 }
             }
         }
@@ -263,18 +191,22 @@ impl Shares {
 
     /// Whether a leaf queue waited at the latest look that held less than its guarantee.
     pub(crate) fn is_guarantee_waited_for(&self, label: &str) -> bool {
-        self.guarantee_waited_for.contains(label)
+        self.waiting_below.contains_key(label)
     }
 
     /// Whether a queue gets nothing of what nodes may book above their registered size: it has its guarantee, and
     /// another queue waits for its own.
     pub(crate) fn yields(&self, queue: &str, label: &str) -> bool {
-        if !self.is_guarantee_waited_for(label) {
+        let Some(waiting) = self.waiting_below.get(label) else {
             return false;
-        }
-        let physical = self.physical.get(label).copied().unwrap_or_default();
-        self.known(queue, label)
-            .is_some_and(|part| !part.taken.requested.is_below(part.guaranteed(physical)))
+        };
+        let physical = physical_of(&self.physical, label);
+        let is_below = |queue: &str| {
+            self.known(queue, label).is_some_and(|part| part.is_below_guarantee(physical))
+        };
+        self.known(queue, label).is_some()
+            && !is_below(queue)
+            && waiting.iter().any(|other| **other != *queue && is_below(other))
     }
 
     /// A hold of preemption begins for a label.
@@ -296,7 +228,7 @@ impl Shares {
     /// Whether this queue or one above is by request above its maximum part of nodes of this size, while all of
     /// them are by demand within that part of the registered nodes.
     pub(crate) fn is_above_maximum_of(&self, queue: &str, label: &str, size: Booked) -> bool {
-        let physical = self.physical.get(label).copied().unwrap_or_default();
+        let physical = physical_of(&self.physical, label);
         let parts = || with_ancestors(queue).filter_map(|queue| self.known(queue, label));
         parts().all(|part| part.taken.demanded.fits_into(part.at_most(physical)))
             && parts().any(|part| !part.taken.requested.fits_into(part.at_most(size)))
@@ -314,7 +246,7 @@ impl Shares {
         if !self.owes_any(label) {
             return false;
         }
-        let physical = self.physical.get(label).copied().unwrap_or_default();
+        let physical = physical_of(&self.physical, label);
         let Some(part) = self.known(queue, label) else {
             return false;
         };
@@ -325,7 +257,7 @@ impl Shares {
     /// How much more of containers like this one fits below the maxima of a queue and of those above it, and
     /// below the limit of its user where a node is raised; none while none of the queues is known.
     pub(crate) fn headroom(&self, next: &Next<'_>) -> Option<Booked> {
-        let physical = self.physical.get(next.label).copied().unwrap_or_default();
+        let physical = physical_of(&self.physical, next.label);
         let of_queues = with_ancestors(next.queue).filter_map(|queue| {
             let part = self.known(queue, next.label)?;
             Some(room(part.taken, part.at_most(physical), self.ceiling(queue), next.container))
@@ -344,7 +276,7 @@ impl Shares {
         if !self.is_raised(next.label) {
             return false;
         }
-        let physical = self.physical.get(next.label).copied().unwrap_or_default();
+        let physical = physical_of(&self.physical, next.label);
         let Some(part) = self.known(next.queue, next.label) else {
             return false;
         };
@@ -366,7 +298,7 @@ impl Shares {
         if !self.is_raised(next.label) {
             return None;
         }
-        let physical = self.physical.get(next.label).copied().unwrap_or_default();
+        let physical = physical_of(&self.physical, next.label);
         with_ancestors(next.queue).find(|queue| {
             let Some(part) = self.known(queue, next.label) else {
                 return false;
@@ -381,6 +313,11 @@ impl Shares {
                 || !with_it.requested.fits_into(at_most.scaled(Ratios::both(ceiling)))
         })
     }
+}
+
+/// The sum of the registered sizes of a label's nodes.
+fn physical_of(physical: &BTreeMap<Arc<str>, Booked>, label: &str) -> Booked {
+    physical.get(label).copied().unwrap_or_default()
 }
 
 /// How much more of containers like this one may be taken up to a maximum.

@@ -30,6 +30,7 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
                     Refusal::LargerThanNode => Note::None,
                     Refusal::QueueAtMaximum(_) => Note::AtMaximum { node: commit.node },
                     Refusal::UserAtLimit { .. } => Note::UserAtLimit { node: commit.node },
+                    Refusal::QueueYields(_) => Note::Yields { node: commit.node },
                 };
                 cluster.waiting.note(commit.application, note);
                 return Commit::Refused(refusal);
@@ -116,6 +117,9 @@ fn approve(
     }
     if shares.is_user_at_limit(&next) {
         return Some(Err(Refusal::UserAtLimit { user: Arc::clone(user), queue: queue.into() }));
+    }
+    if !entry.has_room_by_request(request) && shares.yields(queue, &entry.label) {
+        return Some(Err(Refusal::QueueYields(queue.into())));
     }
     let is_owed = shares.owes(queue, &entry.label, request);
     judge.refresh(entry, now_ms);

@@ -126,4 +126,7 @@ pub enum Refusal {
         /// Where.
         queue: Arc<str>,
     },
+    /// The node's registered size is booked, and what it may book above that is not for this queue.
+    #[error("queue {0} has its guarantee, and another queue waits for its own")]
+    QueueYields(Arc<str>),
 }

@@ -14,10 +14,10 @@ const LARGEST_MB: u64 = 1_000;
 /// On nodes of their registered size the guarantee is delivered within this many rounds of the monitor.
 const MOST_ROUNDS: u32 = 200;
 
-/// Within how many rounds the guarantee has to be delivered. Where nodes of their registered size still have free
-/// space, raised ones may need one preemption, which takes six rounds.
+/// Within how many rounds the guarantee has to be delivered: in twice the time, and one preemption more, which takes
+/// six rounds. What is preempted first may be booked above the registered size, and free no memory.
 fn may_take(unraised_rounds: u32) -> u32 {
-    (2 * unraised_rounds + 3).max(3 + 6)
+    2 * unraised_rounds + 3 + 6
 }
 
 /// Applications of a queue. Those of the last queue ask for few containers until it asks for its guarantee.

@@ -221,6 +221,31 @@ fn a_queue_that_is_owed_its_guarantee_goes_by_request_at_once() {
 }
 
 #[test]
+fn a_queue_that_has_its_guarantee_starts_nothing_above_the_registered_size_while_another_waits() {
+    let (mut cluster, node) = two_queues(1.0);
+    let app = waiting_in(&mut cluster, "root.a", third(), 3);
+    follow(&mut cluster, node, 0, 12_000);
+    for container in ["1", "2", "3"] {
+        assert!(matches!(place(&mut cluster, container, app, node, 12_000), Commit::Placed(_)));
+    }
+    let owed = waiting_in(&mut cluster, "root.b", Demands::default(), 6);
+    follow(&mut cluster, node, 13_000, 13_000);
+    assert_eq!(cluster.round(node, request(16, 16), 13_000), Some(vec![]), "5 GB are left");
+    assert_eq!(cluster.wait_reason(app, 13_000), Some(WaitReason::Yields { node }));
+    let refused = place(&mut cluster, "4", app, node, 13_000);
+    assert_eq!(refused, Commit::Refused(Refusal::QueueYields("root.a".into())));
+
+    cluster.finished("1");
+    cluster.finished("2");
+    let named = cluster.round(node, request(5, 16), 13_000);
+    assert!(named.unwrap().contains(&app), "3 GB are within the registered size");
+    cluster.application_removed(owed);
+    follow(&mut cluster, node, 14_000, 14_000);
+    assert!(matches!(place(&mut cluster, "5", app, node, 14_000), Commit::Placed(_)));
+    assert!(matches!(place(&mut cluster, "6", app, node, 14_000), Commit::Placed(_)));
+}
+
+#[test]
 fn a_queue_owes_itself_nothing() {
     let (mut cluster, node) = two_queues(1.0);
     let hog = waiting_in(&mut cluster, "root.b", learned(&[4.0; 200], 1.0), 2);

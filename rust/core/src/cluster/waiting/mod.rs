@@ -56,6 +56,8 @@ pub(crate) enum Note {
     AtMaximum { node: NodeId },
     /// It fits, and its user is at its limit in the queue by demand.
     UserAtLimit { node: NodeId },
+    /// It fits, above the node's registered size; its queue has its guarantee, and another queue waits for its own.
+    Yields { node: NodeId },
     /// It was named, and CapacityScheduler skipped it.
     Skipped { node: NodeId },
 }

@@ -157,7 +157,9 @@ impl Surroundings {
             let of @ (queue, _) = self.applications[&application];
             let waits = self.cluster.application(application).unwrap().waiting.unwrap();
             let limit = self.queues[queue].maximum * self.bookable_mb() as f64;
-            if self.used_mb(queue) as f64 >= limit {
+            // CapacityScheduler would reserve the node for what it has no room for.
+            let has_room = waits.request.fits_into(free);
+            if self.used_mb(queue) as f64 >= limit || !has_room {
                 continue;
             }
             self.started += 1;

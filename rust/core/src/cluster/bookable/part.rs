@@ -1,0 +1,85 @@
+//! A queue's part of the nodes of one label: what it may take, and what its containers take.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::booked::{Booked, Ratios};
+use super::guarantee::History;
+use super::taken::{Next, Taken};
+use super::users::{QueueNow, UserLimit, Users};
+use crate::cluster::state::Request;
+
+/// A queue's share of the nodes of one label, as CapacityScheduler computes it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct QueueShare {
+    /// The queue's path.
+    pub queue: String,
+    /// The label of the nodes; empty for those without one.
+    pub label: String,
+    /// Whether the label is not exclusive: CapacityScheduler lends what is idle there to all queues, whatever
+    /// their maximum capacity.
+    #[serde(default)]
+    pub is_label_shared: bool,
+    /// Whether applications run in it.
+    pub is_leaf: bool,
+    /// The guaranteed part of all nodes of the label.
+    pub capacity: f64,
+    /// The largest part.
+    pub maximum: f64,
+    /// The guaranteed amount, where it is configured as an amount.
+    pub guaranteed: Option<Request>,
+    /// The largest amount, where it is configured as an amount.
+    pub at_most: Option<Request>,
+    /// What each of its users may take; none for any amount.
+    #[serde(default)]
+    pub user_limit: Option<UserLimit>,
+}
+
+/// A queue's part of one label.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) label: Arc<str>,
+    pub(super) share: Option<QueueShare>,
+    pub(super) taken: Taken,
+    /// Of a leaf queue.
+    pub(super) users: Users,
+    pub(super) history: History,
+}
+
+impl Part {
+    pub(super) fn is_leaf(&self) -> bool {
+        self.share.as_ref().is_some_and(|share| share.is_leaf)
+    }
+
+    pub(super) fn guaranteed(&self, physical: Booked) -> Booked {
+        let Some(share) = &self.share else {
+            return Booked::default();
+        };
+        share.guaranteed.map_or_else(|| physical.scaled(Ratios::both(share.capacity)), Booked::from)
+    }
+
+    pub(super) fn at_most(&self, physical: Booked) -> Booked {
+        let Some(share) = &self.share else {
+            return physical;
+        };
+        share.at_most.map_or_else(|| physical.scaled(Ratios::both(share.maximum)), Booked::from)
+    }
+
+    /// What each user may take if this container is to start.
+    pub(super) fn user_limit(&self, physical: Booked, next: &Next<'_>) -> Option<Booked> {
+        let limit = self.share.as_ref()?.user_limit?;
+        let guaranteed = self.guaranteed(physical);
+        let consumed = self.users.consumed(self.taken, physical);
+        let queue = QueueNow { physical, guaranteed, consumed, active_users: next.active_users };
+        Some(limit.of(&queue, next.container.demanded))
+    }
+
+    pub(super) fn is_below_guarantee(&self, physical: Booked) -> bool {
+        self.taken.requested.is_below(self.guaranteed(physical))
+    }
+
+    pub(super) fn is_over_guarantee(&self, physical: Booked) -> bool {
+        !self.taken.requested.fits_into(self.guaranteed(physical))
+    }
+}
