@@ -1,5 +1,8 @@
 //! How far a cluster may be raised so that every queue's guarantee stays deliverable:
 //! `physical ÷ Σ g_q·ρ_q`, with the guaranteed share g_q and the proven ratio ρ_q = demand ÷ request.
+//!
+//! Demand of memory is the containers' peaks. Of what runs, the part counts that nodes hold at once
+//! ([`held_at_once`]): peaks that do not meet leave room for others.
 
 use super::booked::{Booked, Ratios};
 use super::taken::Taken;
@@ -54,8 +57,10 @@ impl Claim {
     /// ρ of the guarantee: what runs counts as far as it fills the guarantee, then what waits, then the history.
     /// Waiting containers do not make up for those that run: a small part of many that need next to nothing would
     /// otherwise let the queue fill machines that are full already.
-    fn proven_ratio(&self) -> Ratios {
+    fn proven_ratio(&self, at_once: f64) -> Ratios {
         let ratio = |taken: Taken| taken.demanded.over(taken.requested, 1.0);
+        let running = ratio(self.taken);
+        let running = Ratios { memory: running.memory * at_once, ..running };
         let filled =
             |taken: Taken| taken.requested.over(self.guaranteed, 1.0).map(|filled| filled.min(1.0));
         let by_running = filled(self.taken);
@@ -64,22 +69,30 @@ impl Claim {
         let by_rest = with_waiting.map(|filled| 1.0 - filled);
         let weighted = |ratio: Ratios, part: Ratios| ratio.zip(part, |ratio, part| ratio * part);
         let add = |a: f64, b: f64| a + b;
-        weighted(ratio(self.taken), by_running)
+        weighted(running, by_running)
             .zip(weighted(ratio(self.waits), by_waiting), add)
             .zip(weighted(self.history.ratios, by_rest), add)
     }
 }
 
+/// The part of the running containers' peaks of memory that nodes hold in their fullest slots, which together hold
+/// `fullest_bytes`; 1 where nothing runs.
+pub(crate) fn held_at_once(fullest_bytes: i64, claims: &[Claim]) -> f64 {
+    let peaks: i64 = claims.iter().map(|claim| claim.taken.demanded.memory_bytes).sum();
+    if peaks > 0 { (fullest_bytes as f64 / peaks as f64).clamp(0.0, 1.0) } else { 1.0 }
+}
+
 /// `Σ g_q·ρ_q`: the part of the physical machines that all guarantees demand together. What no queue is
 /// guaranteed counts as claimed in full. At most 1, since no node shrinks below its registered size.
-pub(crate) fn claimed(physical: Booked, claims: &[Claim]) -> Ratios {
+pub(crate) fn claimed(physical: Booked, claims: &[Claim], at_once: f64) -> Ratios {
     let nothing = Ratios::both(0.0);
     let add = |a: f64, b: f64| a + b;
     let (mut guaranteed, mut claimed) = (nothing, nothing);
     for claim in claims {
         let share = claim.guaranteed.over(physical, 0.0);
         guaranteed = guaranteed.zip(share, add);
-        claimed = claimed.zip(share.zip(claim.proven_ratio(), |share, ratio| share * ratio), add);
+        claimed =
+            claimed.zip(share.zip(claim.proven_ratio(at_once), |share, ratio| share * ratio), add);
     }
     let unclaimed = guaranteed.map(|guaranteed| (1.0 - guaranteed).max(0.0));
     claimed.zip(unclaimed, add).map(|claimed| claimed.clamp(1e-3, 1.0))
@@ -100,7 +113,7 @@ mod tests {
     }
 
     fn claimed_memory(claims: &[Claim]) -> f64 {
-        claimed(memory(1_000), claims).memory
+        claimed(memory(1_000), claims, 1.0).memory
     }
 
     #[test]
@@ -148,5 +161,15 @@ mod tests {
         assert!((history.ratios.memory - 0.6).abs() < 1e-9);
         history.advance(Taken::default(), 36_000_000);
         assert!((history.ratios.memory - 0.6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_held_at_once_is_a_part_of_the_peaks() {
+        let claims = [claim(500, 400, 100), claim(500, 200, 100)];
+        assert_eq!(held_at_once(150, &claims), 0.75);
+        assert_eq!(held_at_once(250, &claims), 1.0, "measured above the prediction");
+        assert_eq!(held_at_once(150, &[claim(500, 0, 0)]), 1.0);
+        let half = claimed(memory(1_000), &[claim(1_000, 1_000, 400)], 0.5);
+        assert!((half.memory - 0.2).abs() < 1e-9);
     }
 }

@@ -31,6 +31,7 @@ use super::settings::ClusterSettings;
 use super::state::{Application, Applications, NodeEntry, Nodes, State};
 use super::waiting::WaitingTable;
 use crate::ids::NodeId;
+use crate::resources::Resource;
 use booked::Ratios;
 use growth::ratio_of;
 use hold::begin_hold;
@@ -72,6 +73,8 @@ struct Sums {
     /// What needs no growth: registered or booked, whichever is more.
     settled: Booked,
     proven: Booked,
+    /// Memory that the nodes hold in their fullest slots.
+    fullest_bytes: i64,
 }
 
 impl Bookable {
@@ -108,7 +111,7 @@ impl Bookable {
         let granted: HashMap<_, _> = sums
             .iter()
             .map(|(label, sums)| {
-                let most = self.shares.most_booked(label, &waits);
+                let most = self.shares.most_booked(label, &waits, sums.fullest_bytes);
                 (Arc::clone(label), granted_part(sums, most))
             })
             .collect();
@@ -204,6 +207,9 @@ impl Bookable {
                 let is_waited_for = shares.is_guarantee_waited_for(label);
                 let counts = settings.virtual_cores_count;
                 entry.proven = proof::bookable(entry, kinds, is_waited_for, counts);
+                let left = entry.plan.left();
+                let fullest = left.capacity().minus(left.least());
+                entry.fullest_bytes = fullest.get(Resource::Memory);
             }
         }
         self.read_up_to = last.filter(|_| read == NODES_AT_ONCE);
@@ -244,6 +250,7 @@ fn sums(settings: &ClusterSettings, nodes: &Nodes, now_ms: i64) -> BTreeMap<Arc<
         of_label.registered = of_label.registered.plus(registered);
         of_label.settled = of_label.settled.plus(settled);
         of_label.proven = of_label.proven.plus(proven);
+        of_label.fullest_bytes = of_label.fullest_bytes.saturating_add(entry.fullest_bytes);
     }
     sums
 }

@@ -75,6 +75,13 @@ impl Part {
         Some(limit.of(&queue, next.container.demanded))
     }
 
+    /// Whether containers of this demand stay within its maximum. One that is all of the nodes is not exceeded by
+    /// what fits them, though it adds up peaks that do not meet.
+    pub(super) fn admits(&self, demanded: Booked, physical: Booked) -> bool {
+        let at_most = self.at_most(physical);
+        physical.fits_into(at_most) || demanded.fits_into(at_most)
+    }
+
     pub(super) fn is_below_guarantee(&self, physical: Booked) -> bool {
         self.taken.requested.is_below(self.guaranteed(physical))
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::booked::{Booked, Ratios};
-use super::guarantee::{Claim, claimed};
+use super::guarantee::{Claim, claimed, held_at_once};
 use super::part::{Part, QueueShare};
 use super::taken::{Next, Taken, TakenBy};
 use crate::cluster::state::{Container, Request};
@@ -152,11 +152,13 @@ impl Shares {
     }
 
     /// The most that may be booked on all nodes of a label together, as a multiple of the physical
-    /// size; none while no queue is known. `waiting` is what each leaf queue's containers would take.
+    /// size; none while no queue is known. `waiting` is what each leaf queue's containers would take, and
+    /// `fullest_bytes` what the nodes hold of memory in their fullest slots together.
     pub(crate) fn most_booked(
         &self,
         label: &str,
         waiting: &HashMap<&str, Taken>,
+        fullest_bytes: i64,
     ) -> Option<Ratios> {
         let physical = physical_of(&self.physical, label);
         let mut claims = Vec::new();
@@ -170,7 +172,11 @@ impl Shares {
                 claims.push(Claim { guaranteed, taken: part.taken, waits, history: part.history });
             }
         }
-        (!claims.is_empty()).then(|| claimed(physical, &claims).map(|claimed| 1.0 / claimed))
+        if claims.is_empty() {
+            return None;
+        }
+        let at_once = held_at_once(fullest_bytes, &claims);
+        Some(claimed(physical, &claims, at_once).map(|claimed| 1.0 / claimed))
     }
 
     /// Notes the leaf queues that wait and hold less than their guarantee.
@@ -230,7 +236,7 @@ impl Shares {
     pub(crate) fn is_above_maximum_of(&self, queue: &str, label: &str, size: Booked) -> bool {
         let physical = physical_of(&self.physical, label);
         let parts = || with_ancestors(queue).filter_map(|queue| self.known(queue, label));
-        parts().all(|part| part.taken.demanded.fits_into(part.at_most(physical)))
+        parts().all(|part| part.admits(part.taken.demanded, physical))
             && parts().any(|part| !part.taken.requested.fits_into(part.at_most(size)))
     }
 
@@ -260,12 +266,15 @@ impl Shares {
         let physical = physical_of(&self.physical, next.label);
         let of_queues = with_ancestors(next.queue).filter_map(|queue| {
             let part = self.known(queue, next.label)?;
-            Some(room(part.taken, part.at_most(physical), self.ceiling(queue), next.container))
+            let at_most = part.at_most(physical);
+            let by_demand = (!physical.fits_into(at_most)).then_some(at_most);
+            Some(room(part.taken, at_most, by_demand, self.ceiling(queue), next.container))
         });
         let limited = self.known(next.queue, next.label).filter(|_| self.is_raised(next.label));
         let of_user = limited.and_then(|part| {
             let limit = part.user_limit(physical, next)?;
-            Some(room(part.users.of(next.user), limit, f64::INFINITY, next.container))
+            let of_user = part.users.of(next.user);
+            Some(room(of_user, limit, Some(limit), f64::INFINITY, next.container))
         });
         of_queues.chain(of_user).reduce(Booked::min)
     }
@@ -309,7 +318,7 @@ impl Shares {
                 return false;
             }
             let ceiling = self.ceiling(queue);
-            !with_it.demanded.fits_into(at_most)
+            !part.admits(with_it.demanded, physical)
                 || !with_it.requested.fits_into(at_most.scaled(Ratios::both(ceiling)))
         })
     }
@@ -320,12 +329,21 @@ fn physical_of(physical: &BTreeMap<Arc<str>, Booked>, label: &str) -> Booked {
     physical.get(label).copied().unwrap_or_default()
 }
 
-/// How much more of containers like this one may be taken up to a maximum.
-fn room(taken: Taken, at_most: Booked, ceiling: f64, container: Taken) -> Booked {
+/// How much more of containers like this one may be taken up to a maximum, and up to `by_demand` where demand is
+/// limited.
+fn room(
+    taken: Taken,
+    at_most: Booked,
+    by_demand: Option<Booked>,
+    ceiling: f64,
+    container: Taken,
+) -> Booked {
     let by_request = at_most.minus(taken.requested);
-    let proven = container.demanded.over(container.requested, 1.0).map(|ratio| ratio.max(1e-3));
-    let by_demand = at_most.minus(taken.demanded).scaled(proven.map(|ratio| 1.0 / ratio));
     let under_ceiling = at_most.scaled(Ratios::both(ceiling)).minus(taken.requested);
+    let proven = container.demanded.over(container.requested, 1.0).map(|ratio| ratio.max(1e-3));
+    let by_demand = by_demand.map_or(under_ceiling, |by_demand| {
+        by_demand.minus(taken.demanded).scaled(proven.map(|ratio| 1.0 / ratio))
+    });
     by_request.max(by_demand.min(under_ceiling)).max(Booked::default())
 }
 

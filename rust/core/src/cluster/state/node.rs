@@ -33,6 +33,8 @@ pub struct NodeEntry {
     pub bookable: BookableRatio,
     /// What the node's demand proves to be bookable, when its plan was last read.
     pub(crate) proven: Booked,
+    /// Memory that the plan holds in its fullest slot, when it was last read.
+    pub(crate) fullest_bytes: i64,
     pub(crate) growth: Growth,
     /// When the node was lowered to its registered size, and from which one.
     pub(crate) lowered: Option<Lowered>,
@@ -65,6 +67,7 @@ impl NodeEntry {
             label: Arc::default(),
             bookable: BookableRatio::PHYSICAL,
             proven: Booked::default(),
+            fullest_bytes: 0,
             growth: Growth::default(),
             lowered: None,
             containers: BTreeMap::new(),

@@ -14,10 +14,13 @@ const LARGEST_MB: u64 = 1_000;
 /// On nodes of their registered size the guarantee is delivered within this many rounds of the monitor.
 const MOST_ROUNDS: u32 = 200;
 
-/// Within how many rounds the guarantee has to be delivered: in twice the time, and one preemption more, which takes
-/// six rounds. What is preempted first may be booked above the registered size, and free no memory.
-fn may_take(unraised_rounds: u32) -> u32 {
-    2 * unraised_rounds + 3 + 6
+/// Rounds of the monitor from the choice of a container to its end.
+const ROUNDS_OF_A_PREEMPTION: u32 = 6;
+
+/// Within how many rounds the guarantee has to be delivered: in twice the time, and the preemptions of what is booked
+/// above the registered size, and of one more. The monitor may choose these first, and they may free next to nothing.
+fn may_take(unraised_rounds: u32, preemptions_above: u32) -> u32 {
+    2 * unraised_rounds + 3 + ROUNDS_OF_A_PREEMPTION * (preemptions_above + 1)
 }
 
 /// Applications of a queue. Those of the last queue ask for few containers until it asks for its guarantee.
@@ -25,28 +28,35 @@ fn applications(asks: Vec<u32>) -> impl Strategy<Value = Vec<ApplicationSetup>> 
     let ratio = prop::sample::select(vec![None, Some(0.004), Some(0.3), Some(1.0)]);
     let count = || prop::sample::select(asks.clone());
     let request_mb = prop::sample::select(vec![250, 500, LARGEST_MB]);
-    let application =
-        (ratio, request_mb, [count(), count()]).prop_map(|(known_ratio, request_mb, asks)| {
-            ApplicationSetup { known_ratio, request_mb, asks }
-        });
+    let between_peaks = prop::sample::select(vec![0.1, 0.5, 1.0]);
+    let application = (ratio, request_mb, between_peaks, [count(), count()]).prop_map(
+        |(known_ratio, request_mb, between_peaks, asks)| ApplicationSetup {
+            known_ratio,
+            request_mb,
+            between_peaks,
+            asks,
+        },
+    );
     prop::collection::vec(application, 1..4)
 }
 
 fn queues() -> impl Strategy<Value = Vec<QueueSetup>> {
-    let queue = |asks| (1..4_u32, 0..3_u32, applications(asks));
+    let past_ratio = || prop::sample::select(vec![None, Some(0.004), Some(0.3)]);
+    let queue = |asks| (1..4_u32, 0..3_u32, past_ratio(), applications(asks));
     let busy = prop::collection::vec(queue(vec![0, 5, 30, 500]), 1..3);
     (busy, queue(vec![0, 2, 5])).prop_map(|(mut queues, mut last)| {
-        let requests = queues.iter().flat_map(|(_, _, busy)| busy).map(|it| it.request_mb);
+        let requests = queues.iter().flat_map(|(_, _, _, busy)| busy).map(|it| it.request_mb);
         // What is preempted leaves room for one of the last queue; CapacityScheduler reserves nodes for larger ones.
         let smallest_mb = requests.min().unwrap_or(LARGEST_MB);
-        last.2.iter_mut().for_each(|it| it.request_mb = it.request_mb.min(smallest_mb));
+        last.3.iter_mut().for_each(|it| it.request_mb = it.request_mb.min(smallest_mb));
         queues.push(last);
         let weights: u32 = queues.iter().map(|it| it.0).sum();
         let setups = queues.into_iter().enumerate().map(|(number, queue)| {
-            let (weight, more, applications) = queue;
+            let (weight, more, past_ratio, applications) = queue;
             let capacity = f64::from(weight) / f64::from(weights);
             let maximum = (capacity * f64::from(1 + more)).min(1.0);
-            QueueSetup { name: format!("root.{number}"), capacity, maximum, applications }
+            let name = format!("root.{number}");
+            QueueSetup { name, capacity, maximum, past_ratio, applications }
         });
         setups.collect()
     })
@@ -54,7 +64,10 @@ fn queues() -> impl Strategy<Value = Vec<QueueSetup>> {
 
 /// Rounds of the monitor until the last queue has its guarantee of the machines, once every application of it asks
 /// for more than that. Before, all queues are busy for 40 s.
-fn rounds_to_deliver(mut surroundings: Surroundings, at_most: u32) -> Result<u32, String> {
+fn rounds_to_deliver(
+    mut surroundings: Surroundings,
+    at_most: impl FnOnce(&Surroundings) -> u32,
+) -> Result<u32, String> {
     let last = surroundings.queues.len() - 1;
     for second in 0..40 {
         match second {
@@ -66,15 +79,20 @@ fn rounds_to_deliver(mut surroundings: Surroundings, at_most: u32) -> Result<u32
         surroundings.check_limits();
     }
     let before = surroundings.state();
+    let at_most = at_most(&surroundings);
     surroundings.ask_for_more(|(queue, _), _| if queue == last { 2_000 } else { 0 });
     let guaranteed = surroundings.queues[last].capacity * surroundings.physical_mb() as f64;
     // Less than a container may be left over on each node, and of each queue's share.
+    let largest_mb =
+        |queue: &QueueSetup| queue.applications.iter().map(|it| it.request_mb).max().unwrap();
     let nodes = surroundings.physical_mb() / NODE_MB;
-    let left_over = LARGEST_MB * (nodes + last as u64 + 1);
+    let left_over = largest_mb(&surroundings.queues[last]) * nodes
+        + surroundings.queues.iter().map(largest_mb).sum::<u64>();
     let wanted = (guaranteed as u64).saturating_sub(left_over);
-    surroundings
-        .rounds_until(last, wanted, at_most)
-        .ok_or_else(|| format!("wanted {wanted}\nbefore {before}\nafter  {}", surroundings.state()))
+    surroundings.rounds_until(last, wanted, at_most).ok_or_else(|| {
+        let after = surroundings.state();
+        format!("{at_most} rounds: wanted {wanted}\nbefore {before}\nafter  {after}")
+    })
 }
 
 proptest! {
@@ -86,23 +104,29 @@ proptest! {
         queues in queues(),
     ) {
         let surroundings = || Surroundings::new(NODE_MB, nodes, queues.clone(), 10);
-        let unraised = rounds_to_deliver(surroundings().unraised(), MOST_ROUNDS);
+        let unraised = rounds_to_deliver(surroundings().unraised(), |_| MOST_ROUNDS);
         let Ok(unraised) = unraised else {
             return Err(TestCaseError::fail(format!("unraised: {unraised:?}")));
         };
-        let raised = rounds_to_deliver(surroundings(), may_take(unraised));
-        prop_assert!(raised.is_ok(), "{} rounds: {}", may_take(unraised), raised.unwrap_err());
+        let at_most = |it: &Surroundings| may_take(unraised, it.preemptions_above_physical());
+        let raised = rounds_to_deliver(surroundings(), at_most);
+        prop_assert!(raised.is_ok(), "{}", raised.unwrap_err());
     }
 }
 
 #[test]
 fn small_containers_that_wait_in_a_full_queue_take_no_guarantee() {
-    let application =
-        |known_ratio, request_mb, ask| ApplicationSetup { known_ratio, request_mb, asks: [ask, 0] };
+    let application = |known_ratio, request_mb, ask| ApplicationSetup {
+        known_ratio,
+        request_mb,
+        between_peaks: 1.0,
+        asks: [ask, 0],
+    };
     let queue = |name: &str, applications| QueueSetup {
         name: name.to_owned(),
         capacity: 0.5,
         maximum: 1.0,
+        past_ratio: None,
         applications,
     };
     let surroundings = || {
@@ -128,6 +152,6 @@ fn small_containers_that_wait_in_a_full_queue_take_no_guarantee() {
         rounds.ok_or_else(|| surroundings.state())
     };
     let unraised = rounds(surroundings().unraised(), MOST_ROUNDS).unwrap();
-    let raised = rounds(surroundings(), may_take(unraised));
-    assert!(raised.is_ok(), "{} rounds: {}", may_take(unraised), raised.unwrap_err());
+    let raised = rounds(surroundings(), may_take(unraised, 0));
+    assert!(raised.is_ok(), "{} rounds: {}", may_take(unraised, 0), raised.unwrap_err());
 }

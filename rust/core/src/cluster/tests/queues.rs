@@ -119,6 +119,25 @@ fn a_queue_takes_at_most_its_maximum_by_demand() {
 }
 
 #[test]
+fn a_maximum_that_is_the_whole_cluster_is_not_exceeded_by_what_fits() {
+    let (mut cluster, node) = two_queues(1.0);
+    // 5 GB for 10 s, and then 1 GB.
+    let slots: Vec<_> = (0..200)
+        .map(|slot| if slot < 4 { 5.0 } else { 1.0 } * 1e9)
+        .map(|memory| Resources::from_array([0.1, memory, 0.0, 0.0]))
+        .collect();
+    let demands = executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.0);
+    let app = waiting_in(&mut cluster, "root.a", demands, 6);
+    cluster.raise_to_ceiling(0);
+    for (container, now_ms) in [("1", 0), ("2", 60_000), ("3", 120_000)] {
+        cluster.reported(node, physical(), now_ms);
+        let placed = place(&mut cluster, container, app, node, now_ms);
+        assert!(matches!(placed, Commit::Placed(_)), "peaks of 15 GB do not meet: {placed:?}");
+    }
+    assert!(cluster.headroom(app, 120_000).unwrap().memory_bytes > 0);
+}
+
+#[test]
 fn an_application_that_found_no_room_is_told_that_nothing_is_left() {
     let (mut cluster, node) = two_queues(1.0);
     let small = waiting_in(&mut cluster, "root.a", third(), 3);

@@ -16,6 +16,8 @@ pub(super) struct QueueSetup {
     pub(super) name: String,
     pub(super) capacity: f64,
     pub(super) maximum: f64,
+    /// Demand over request of what it ran alone for an hour before; none if it has run nothing yet.
+    pub(super) past_ratio: Option<f64>,
     pub(super) applications: Vec<ApplicationSetup>,
 }
 
@@ -24,8 +26,24 @@ pub(super) struct ApplicationSetup {
     /// Demand over request; none where it is not known.
     pub(super) known_ratio: Option<f64>,
     pub(super) request_mb: u64,
+    /// It demands that much in the first third of each minute and a half, counted from its start, and otherwise this
+    /// part of it.
+    pub(super) between_peaks: f64,
     /// How many containers it asks for at the beginning, and 20 s later.
     pub(super) asks: [u32; 2],
+}
+
+impl ApplicationSetup {
+    fn demands(&self, ratio: f64) -> Demands {
+        let peak_bytes = (self.request_mb * MB) as f64 * ratio;
+        let slots = (0..2_000).map(|slot| {
+            let part = if slot % 30 < 10 { 1.0 } else { self.between_peaks };
+            Resources::from_array([0.01, peak_bytes * part, 0.0, 0.0])
+        });
+        let slots: Vec<_> = slots.collect();
+        let demand = Demand::series(crate::SLOT_MS, &slots).unwrap();
+        executors(demand, 0.0)
+    }
 }
 
 /// A queue and the place of one of its applications.
@@ -76,15 +94,14 @@ impl Surroundings {
         let mut applications = BTreeMap::new();
         for (number, queue) in queues.iter().enumerate() {
             for (place, setup) in queue.applications.iter().enumerate() {
-                let demands = setup.known_ratio.map_or_else(Demands::default, |ratio| {
-                    learned(&[0.01; 2_000], setup.request_mb as f64 * ratio / 1e3)
-                });
+                let demands =
+                    setup.known_ratio.map_or_else(Demands::default, |ratio| setup.demands(ratio));
                 let (id, name) = (format!("{number}.{place}"), &queue.name);
                 let application = Application::new(&id, &id, name, demands, 0);
                 applications.insert(cluster.application_added(application), (number, place));
             }
         }
-        Self {
+        let mut surroundings = Self {
             cluster,
             nodes,
             node_mb,
@@ -96,7 +113,52 @@ impl Surroundings {
             marked_ms: BTreeMap::new(),
             rounds: 0,
             now_ms: 0,
+        };
+        surroundings.run_pasts();
+        surroundings
+    }
+
+    /// For an hour each queue with a past has one container on each node, and then none.
+    fn run_pasts(&mut self) {
+        let mut names = Vec::new();
+        for queue in &self.queues {
+            let Some(ratio) = queue.past_ratio else {
+                continue;
+            };
+            let setup = ApplicationSetup {
+                known_ratio: Some(ratio),
+                request_mb: 1_000,
+                between_peaks: 1.0,
+                asks: [0, 0],
+            };
+            let id = format!("past of {}", queue.name);
+            let application = Application::new(&id, &id, &queue.name, setup.demands(ratio), 0);
+            let application = self.cluster.application_added(application);
+            let request = Request { memory_bytes: setup.request_mb * MB, vcores: 1 };
+            for node in self.nodes.clone() {
+                self.cluster.pending(application, Ask { request, ..ask(1, 1) }, 0);
+                names.push(format!("{id} on {node:?}"));
+                place(&mut self.cluster, &names[names.len() - 1], application, node, 0);
+            }
+            self.cluster.application_removed(application);
         }
+        let minutes = if names.is_empty() { 0 } else { 60 };
+        for _ in 0..minutes {
+            self.now_ms += 60_000;
+            self.follow();
+        }
+        names.iter().for_each(|name| {
+            self.cluster.finished(name);
+        });
+    }
+
+    /// Reports of all nodes, and the bookable capacity.
+    fn follow(&mut self) {
+        let physical = Resources::from_array([64.0, (self.node_mb * MB) as f64, 0.0, 0.0]);
+        for node in self.nodes.clone() {
+            self.cluster.reported(node, physical, self.now_ms);
+        }
+        self.cluster.bookable_changes(usize::MAX, self.now_ms);
     }
 
     /// The same with nodes that keep their registered size.
@@ -129,11 +191,7 @@ impl Surroundings {
     /// is offered before the bookable capacity follows.
     pub(super) fn second(&mut self) {
         self.now_ms += 1_000;
-        let physical = Resources::from_array([64.0, (self.node_mb * MB) as f64, 0.0, 0.0]);
-        for node in self.nodes.clone() {
-            self.cluster.reported(node, physical, self.now_ms);
-        }
-        self.cluster.bookable_changes(usize::MAX, self.now_ms);
+        self.follow();
         if self.now_ms % MONITOR_EVERY_MS == 0 {
             self.rounds += 1;
             self.preempt();
@@ -285,12 +343,24 @@ impl Surroundings {
         self.node_mb * self.nodes.len() as u64
     }
 
+    /// How many times the monitor has to choose until nothing is booked above the registered size.
+    pub(super) fn preemptions_above_physical(&self) -> u32 {
+        let booked_mb: u64 = self.running.iter().map(|it| it.size_mb).sum();
+        let above_mb = booked_mb.saturating_sub(self.physical_mb());
+        let at_once_mb = self.bookable_mb() * self.percent_per_round / 100;
+        above_mb.div_ceil(at_once_mb) as u32
+    }
+
     pub(super) fn check_limits(&self) {
         for (number, queue) in self.queues.iter().enumerate() {
             let largest = queue.applications.iter().map(|it| it.request_mb).max().unwrap_or(0);
             let limit = queue.maximum * self.physical_mb() as f64 + largest as f64;
             let (used, demanded) = (self.used_mb(number) as f64, self.demanded_mb(number));
-            assert!(used.min(demanded) <= limit + 1e-3, "{queue:?}: {used} {demanded} {limit}");
+            // What fits all machines does not exceed a maximum that is all of them.
+            assert!(
+                queue.maximum == 1.0 || used.min(demanded) <= limit + 1e-3,
+                "{queue:?}: {used} {demanded} {limit}"
+            );
         }
         for (_, entry) in self.cluster.nodes() {
             let taken = entry.node.expected_at(self.now_ms).memory_bytes;
