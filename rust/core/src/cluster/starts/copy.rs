@@ -9,7 +9,7 @@ use crate::cluster::bookable::at_limit;
 use crate::cluster::patience::{urgency, waits_for_others};
 use crate::cluster::ranking::{Contender, Contest, Scores};
 use crate::cluster::state::{ApplicationId, NodeId};
-use crate::cluster::waiting::{Line, Row, Screened};
+use crate::cluster::waiting::{Line, Note, Row, Screened};
 use crate::slot_of;
 use crate::timeline::overdue_by;
 
@@ -157,8 +157,10 @@ impl<'a> Limits<'a> {
         let is_at_limit = known.map(|(_, is_at_limit)| *is_at_limit).unwrap_or_else(|| {
             let shares = &bookable.shares;
             let note = at_limit(settings, shares, state, waiting, self.application, node);
-            self.by_label.push((label, note.is_some()));
-            note.is_some()
+            // A queue yields for now, and on full nodes only.
+            let is_at_limit = note.is_some_and(|note| !matches!(note, Note::Yields { .. }));
+            self.by_label.push((label, is_at_limit));
+            is_at_limit
         });
         !is_at_limit
     }

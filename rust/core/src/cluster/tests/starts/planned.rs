@@ -53,6 +53,26 @@ fn every_container_is_planned_beside_those_before_it() {
 }
 
 #[test]
+fn a_queue_that_yields_for_now_has_planned_starts() {
+    let (mut cluster, node) = busy_node();
+    cluster.configure_queues(vec![share("root.default", 0.5, 1.0), share("root.other", 0.5, 1.0)]);
+    cluster.raise_to_ceiling(0);
+    let large = waiting(&mut cluster, "large", learned(&[0.1; 400], 1.0), ask(8, 1));
+    assert!(matches!(place(&mut cluster, "large", large, node, 0), Commit::Placed(_)));
+    cluster.application_removed(large);
+    let yields = first(&mut cluster, &[4.0; 5]);
+    let other = waiting(&mut cluster, "other", Demands::default(), ask(7, 1));
+    cluster.application_moved(other, "root.other");
+    cluster.bookable_changes(usize::MAX, 0);
+    assert_eq!(order(&mut cluster, node, 0), []);
+    let small = first(&mut cluster, &[0.1]);
+    assert_eq!(order(&mut cluster, node, 0), []);
+    assert_eq!(cluster.wait_reason(small, 0), Some(WaitReason::Yields { node }));
+    let planned = PlannedStart::of(&cluster, yields).unwrap();
+    assert!(planned.first_ms >= slots_ms(BUSY_SLOTS), "{planned:?}");
+}
+
+#[test]
 fn what_starts_now_claims_nothing() {
     let (mut cluster, node) = busy_node();
     let owner = first(&mut cluster, &[1.0; 5]);
