@@ -38,9 +38,7 @@ fn main() -> ExitCode {
         for under in [Under::ELASTANE, Under::MINFRAG] {
             for pending in PENDING {
                 let bound = bounds::heartbeat(case, pending);
-                // Without claims nobody goes first.
-                let size = Size { claims: case == Case::HeldFirst, ..Size::of(pending) };
-                heartbeat(&mut report, case, under, size, bound, "");
+                heartbeat(&mut report, case, under, size_for(case, pending), bound, "");
             }
         }
     }
@@ -80,6 +78,11 @@ fn other_sizes(report: &mut Report, under: Under) {
     }
     let size = Size { passed: 0.3, ..usual };
     heartbeat(report, Case::HalfFits, under, size, None, " first_end=late");
+}
+
+/// The size to which the bounds of a case apply. Without claims nobody goes first.
+fn size_for(case: Case, pending: usize) -> Size {
+    Size { claims: case == Case::HeldFirst, ..Size::of(pending) }
 }
 
 fn heartbeat(
@@ -191,7 +194,7 @@ fn rounds_only(arguments: &[String]) {
             Case::ALL.map(Case::name).join(" or ")
         );
     };
-    let size = Size { claims: case == Case::HeldFirst, ..Size::of(pending) };
+    let size = size_for(case, pending);
     let mut scene = Scene::new(under, size, &courses(case, size));
     for _ in 0..rounds {
         if changed {

@@ -77,14 +77,16 @@ impl Claim {
 
 /// The part of the running containers' peaks of memory that nodes hold in their fullest slots, which together hold
 /// `fullest_bytes`; 1 where nothing runs.
-pub(crate) fn held_at_once(fullest_bytes: i64, claims: &[Claim]) -> f64 {
+fn held_at_once(fullest_bytes: i64, claims: &[Claim]) -> f64 {
     let peaks: i64 = claims.iter().map(|claim| claim.taken.demanded.memory_bytes).sum();
     if peaks > 0 { (fullest_bytes as f64 / peaks as f64).clamp(0.0, 1.0) } else { 1.0 }
 }
 
 /// `Σ g_q·ρ_q`: the part of the physical machines that all guarantees demand together. What no queue is
 /// guaranteed counts as claimed in full. At most 1, since no node shrinks below its registered size.
-pub(crate) fn claimed(physical: Booked, claims: &[Claim], at_once: f64) -> Ratios {
+/// `fullest_bytes` is that of [`held_at_once`].
+pub(crate) fn claimed(physical: Booked, claims: &[Claim], fullest_bytes: i64) -> Ratios {
+    let at_once = held_at_once(fullest_bytes, claims);
     let nothing = Ratios::both(0.0);
     let add = |a: f64, b: f64| a + b;
     let (mut guaranteed, mut claimed) = (nothing, nothing);
@@ -113,7 +115,7 @@ mod tests {
     }
 
     fn claimed_memory(claims: &[Claim]) -> f64 {
-        claimed(memory(1_000), claims, 1.0).memory
+        claimed(memory(1_000), claims, i64::MAX).memory
     }
 
     #[test]
@@ -169,7 +171,7 @@ mod tests {
         assert_eq!(held_at_once(150, &claims), 0.75);
         assert_eq!(held_at_once(250, &claims), 1.0, "measured above the prediction");
         assert_eq!(held_at_once(150, &[claim(500, 0, 0)]), 1.0);
-        let half = claimed(memory(1_000), &[claim(1_000, 1_000, 400)], 0.5);
+        let half = claimed(memory(1_000), &[claim(1_000, 1_000, 400)], 200);
         assert!((half.memory - 0.2).abs() < 1e-9);
     }
 }

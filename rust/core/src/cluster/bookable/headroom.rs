@@ -27,8 +27,7 @@ pub(crate) fn at_limit(
     if shares.is_user_at_limit(&next) {
         return Some(Note::UserAtLimit { node });
     }
-    let yields = || shares.yields(next.queue, next.label);
-    (!entry.has_room_by_request(ask.request) && yields()).then_some(Note::Yields { node })
+    shares.yields_on(entry, next.queue, ask.request).then_some(Note::Yields { node })
 }
 
 /// An application whose next container has found no room for this time is told that nothing is left, in

@@ -75,11 +75,16 @@ impl Part {
         Some(limit.of(&queue, next.container.demanded))
     }
 
-    /// Whether containers of this demand stay within its maximum. One that is all of the nodes is not exceeded by
-    /// what fits them, though it adds up peaks that do not meet.
-    pub(super) fn admits(&self, demanded: Booked, physical: Booked) -> bool {
+    /// The maximum of the demand; none where it is all of the nodes. That is not exceeded by what fits them, though
+    /// demand adds up peaks that do not meet.
+    pub(super) fn at_most_by_demand(&self, physical: Booked) -> Option<Booked> {
         let at_most = self.at_most(physical);
-        physical.fits_into(at_most) || demanded.fits_into(at_most)
+        (!physical.fits_into(at_most)).then_some(at_most)
+    }
+
+    /// Whether containers of this demand stay within its maximum.
+    pub(super) fn admits(&self, demanded: Booked, physical: Booked) -> bool {
+        self.at_most_by_demand(physical).is_none_or(|at_most| demanded.fits_into(at_most))
     }
 
     pub(super) fn is_below_guarantee(&self, physical: Booked) -> bool {

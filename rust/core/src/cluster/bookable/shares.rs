@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::booked::{Booked, Ratios};
-use super::guarantee::{Claim, claimed, held_at_once};
+use super::guarantee::{Claim, claimed};
 use super::part::{Part, QueueShare};
 use super::taken::{Next, Taken, TakenBy};
-use crate::cluster::state::{Container, Request};
+use crate::cluster::state::{Container, NodeEntry, Request};
 
 /// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
 #[derive(Debug, Default)]
@@ -172,11 +172,8 @@ impl Shares {
                 claims.push(Claim { guaranteed, taken: part.taken, waits, history: part.history });
             }
         }
-        if claims.is_empty() {
-            return None;
-        }
-        let at_once = held_at_once(fullest_bytes, &claims);
-        Some(claimed(physical, &claims, at_once).map(|claimed| 1.0 / claimed))
+        let most = || claimed(physical, &claims, fullest_bytes).map(|claimed| 1.0 / claimed);
+        (!claims.is_empty()).then(most)
     }
 
     /// Notes the leaf queues that wait and hold less than their guarantee.
@@ -213,6 +210,11 @@ impl Shares {
         self.known(queue, label).is_some()
             && !is_below(queue)
             && waiting.iter().any(|other| **other != *queue && is_below(other))
+    }
+
+    /// Whether a queue yields on a node: this container would exceed the registered size there.
+    pub(crate) fn yields_on(&self, entry: &NodeEntry, queue: &str, request: Request) -> bool {
+        !entry.has_room_by_request(request) && self.yields(queue, &entry.label)
     }
 
     /// A hold of preemption begins for a label.
@@ -266,8 +268,7 @@ impl Shares {
         let physical = physical_of(&self.physical, next.label);
         let of_queues = with_ancestors(next.queue).filter_map(|queue| {
             let part = self.known(queue, next.label)?;
-            let at_most = part.at_most(physical);
-            let by_demand = (!physical.fits_into(at_most)).then_some(at_most);
+            let (at_most, by_demand) = (part.at_most(physical), part.at_most_by_demand(physical));
             Some(room(part.taken, at_most, by_demand, self.ceiling(queue), next.container))
         });
         let limited = self.known(next.queue, next.label).filter(|_| self.is_raised(next.label));

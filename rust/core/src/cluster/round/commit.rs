@@ -118,7 +118,7 @@ fn approve(
     if shares.is_user_at_limit(&next) {
         return Some(Err(Refusal::UserAtLimit { user: Arc::clone(user), queue: queue.into() }));
     }
-    if !entry.has_room_by_request(request) && shares.yields(queue, &entry.label) {
+    if shares.yields_on(entry, queue, request) {
         return Some(Err(Refusal::QueueYields(queue.into())));
     }
     let is_owed = shares.owes(queue, &entry.label, request);

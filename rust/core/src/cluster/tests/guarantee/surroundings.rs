@@ -142,8 +142,10 @@ impl Surroundings {
             }
             self.cluster.application_removed(application);
         }
-        let minutes = if names.is_empty() { 0 } else { 60 };
-        for _ in 0..minutes {
+        if names.is_empty() {
+            return;
+        }
+        for _ in 0..60 {
             self.now_ms += 60_000;
             self.follow();
         }
