@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId, Offer,
-    Predicted, Request, StartPlan,
+    Predicted, Request, Resized, StartPlan,
 };
 use elastane_core::policy::{self, Policy, UnknownPolicy};
 use elastane_core::reprovision::Reprovisioned;
@@ -331,13 +331,14 @@ impl Service {
         // Not every step: a large cluster takes thousands of them a minute.
         let turns = changes.iter().filter(|it| it.from.is_raised() != it.ratio.is_raised());
         let record = |change: &BookableChange| {
-            let fresh_for_ms = self.cluster.settings().fresh_for_ms;
-            let node = self.cluster.node(change.node);
-            let is_fresh = node.is_some_and(|node| node.is_fresh(fresh_for_ms, now_ms));
-            let reason = match (change.ratio.is_raised(), is_fresh) {
-                (true, _) => "its demand leaves room above the registered size",
-                (false, true) => "its demand leaves no room above the registered size",
-                (false, false) => "the agent does not report",
+            let reason = match (change.because, change.ratio.is_raised()) {
+                (Resized::ByDemand, true) => "its demand leaves room above the registered size",
+                (Resized::ByDemand, false) => "its demand leaves no room above the registered size",
+                (Resized::Unreported, _) => "the agent does not report",
+                (Resized::GuaranteeOverdue, _) => {
+                    "a queue waits for its guarantee, and the preemption monitor takes nothing back"
+                }
+                (Resized::Forbidden, _) => "its nodes may not be raised",
             };
             let event = JournalEvent::Bookable {
                 node: self.node_name(change.node),

@@ -15,7 +15,7 @@ mod starts;
 mod state;
 mod waiting;
 
-pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare, UserLimit};
+pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare, Resized, UserLimit};
 pub use patience::{KeptNode, read_by_round};
 pub use plan::{Outlook, StartNeeds};
 pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
@@ -332,9 +332,9 @@ impl Cluster {
     }
 
     /// Whether CapacityScheduler may preempt a container.
-    pub fn may_preempt(&self, preemption: Preemption<'_>, now_ms: i64) -> bool {
+    pub fn may_preempt(&mut self, preemption: Preemption<'_>, now_ms: i64) -> bool {
         let Self { settings, state, bookable, .. } = self;
-        bookable::may_preempt(settings, &state.nodes, &bookable.shares, preemption, now_ms)
+        bookable::may_preempt(settings, &state.nodes, &mut bookable.shares, preemption, now_ms)
     }
 
     /// The containers of a node, in order of start, that CapacityScheduler alone would not have

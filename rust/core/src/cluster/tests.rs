@@ -15,6 +15,7 @@ mod grid;
 mod guarantee;
 mod keeping;
 mod overcommitting;
+mod overdue;
 mod preempting;
 mod queues;
 mod remaining;
@@ -106,6 +107,7 @@ fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
         guaranteed: None,
         at_most: None,
         user_limit: None,
+        may_be_preempted: false,
     }
 }
 

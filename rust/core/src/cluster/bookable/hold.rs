@@ -35,14 +35,15 @@ pub struct Preemption<'a> {
 ///
 /// - A node returned to its registered size while more is booked there. Until it has come down, a queue that uses no
 ///   more than its share of the former size keeps its containers on all nodes of the label: nodes fall silent one
-///   after the other, and the monitor takes containers from those that still report.
+///   after the other, and the monitor takes containers from those that still report. Not while a guarantee is overdue:
+///   nodes were returned for the monitor to take containers.
 /// - A queue uses more than its maximum capacity of what is bookable now, and by demand no more than that part of the
 ///   registered nodes. Within the hold it keeps its containers as long as no queue waits that has less than its
 ///   guarantee.
 pub(crate) fn may_preempt(
     settings: &ClusterSettings,
     nodes: &Nodes,
-    shares: &Shares,
+    shares: &mut Shares,
     preemption: Preemption<'_>,
     now_ms: i64,
 ) -> bool {
@@ -50,12 +51,13 @@ pub(crate) fn may_preempt(
     let Some(label) = nodes.get(node).map(|entry| &entry.label) else {
         return true;
     };
+    shares.preemption_asked(label, now_ms);
     let of_label = || nodes.entries().filter(|entry| entry.label == *label);
     let sum = |size: &dyn Fn(&NodeEntry) -> Booked| {
         of_label().map(size).fold(Booked::default(), Booked::plus)
     };
     let any_overbooked = of_label().any(|entry| has_shrunk(entry, now_ms));
-    if any_overbooked {
+    if any_overbooked && !shares.is_guarantee_overdue(label, now_ms) {
         let former = sum(&|entry| former_size(settings, entry, now_ms));
         if shares.is_within_share(queue, label, former) {
             return false;

@@ -10,6 +10,7 @@ mod proof;
 mod shares;
 mod taken;
 mod users;
+mod waits;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -45,6 +46,22 @@ pub struct BookableChange {
     pub from: BookableRatio,
     /// Bookable over registered size from now on.
     pub ratio: BookableRatio,
+    /// Why.
+    pub because: Resized,
+}
+
+/// Why the bookable capacity of a node changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resized {
+    /// What it holds, and what waits, needs more room or less.
+    ByDemand,
+    /// Its agent does not report.
+    Unreported,
+    /// A queue waits for its guarantee, and the preemption monitor takes nothing back for it: it sees the registered
+    /// size until it does.
+    GuaranteeOverdue,
+    /// No node of its label may be raised, or none at all.
+    Forbidden,
 }
 
 /// The plans of at most this many nodes are read at a time, so that no caller waits long.
@@ -104,7 +121,7 @@ impl Bookable {
         let State { nodes, applications, .. } = &mut *state;
         self.shares.advance(now_ms);
         let waits = waits_by_queue(settings, nodes, applications, waiting);
-        self.shares.read_waits(&waits);
+        self.shares.read_waits(&waits, now_ms);
         // What is proven depends on who waits now.
         self.read_plans(settings, nodes, applications, waiting, now_ms);
         let sums = sums(settings, nodes, now_ms);
@@ -112,17 +129,18 @@ impl Bookable {
             .iter()
             .map(|(label, sums)| {
                 let most = self.shares.most_booked(label, &waits, sums.fullest_bytes);
-                (Arc::clone(label), granted_part(sums, most))
+                let is_overdue = self.shares.is_guarantee_overdue(label, now_ms);
+                (Arc::clone(label), (!is_overdue).then(|| granted_part(sums, most)))
             })
             .collect();
         let (mut lowered, mut raised) = (Vec::new(), Vec::new());
         for (node, entry) in state.nodes.iter() {
-            let granted = granted.get(&entry.label).copied().unwrap_or(Ratios::ONE);
-            let ratio = self.next_ratio(settings, entry, granted, now_ms);
+            let granted = granted.get(&entry.label).copied().flatten();
+            let (ratio, because) = self.next_ratio(settings, entry, granted, now_ms);
             let from = entry.bookable;
             if ratio != from {
                 let changes = if ratio.is_below(from) { &mut lowered } else { &mut raised };
-                changes.push(BookableChange { node, from, ratio });
+                changes.push(BookableChange { node, from, ratio, because });
             }
         }
         // What has to go down comes before what may go up.
@@ -215,18 +233,24 @@ impl Bookable {
         self.read_up_to = last.filter(|_| read == NODES_AT_ONCE);
     }
 
+    /// `granted` is the part of the surplus that may be booked; none while a guarantee is overdue.
     fn next_ratio(
         &self,
         settings: &ClusterSettings,
         entry: &NodeEntry,
-        granted: Ratios,
+        granted: Option<Ratios>,
         now_ms: i64,
-    ) -> BookableRatio {
+    ) -> (BookableRatio, Resized) {
         // The maxima by demand of a raised label would keep out the queues that may borrow from a shared one.
-        let is_kept_physical = self.is_forbidden || self.shares.is_label_shared(&entry.label);
-        if is_kept_physical || !entry.is_fresh(settings.fresh_for_ms, now_ms) {
-            return BookableRatio::PHYSICAL;
+        if self.is_forbidden || self.shares.is_label_shared(&entry.label) {
+            return (BookableRatio::PHYSICAL, Resized::Forbidden);
         }
+        if !entry.is_fresh(settings.fresh_for_ms, now_ms) {
+            return (BookableRatio::PHYSICAL, Resized::Unreported);
+        }
+        let Some(granted) = granted else {
+            return (BookableRatio::PHYSICAL, Resized::GuaranteeOverdue);
+        };
         let registered = entry.registered_as_booked(settings.virtual_cores_count);
         let settled = registered.max(Booked::from(entry.booked));
         let ceiling = self.ceilings.get(&*entry.label).copied().unwrap_or(settings.max_ratio);
@@ -235,7 +259,8 @@ impl Bookable {
         let target = ratio_of(settled.plus(surplus).min(at_most), registered);
         let booked = ratio_of(settled.min(at_most), registered);
         let every_ms = settings.grow_every_ms;
-        entry.growth.next(entry.bookable, target, booked, every_ms, now_ms)
+        let next = entry.growth.next(entry.bookable, target, booked, every_ms, now_ms);
+        (next, Resized::ByDemand)
     }
 }
 

@@ -34,6 +34,9 @@ pub struct QueueShare {
     /// What each of its users may take; none for any amount.
     #[serde(default)]
     pub user_limit: Option<UserLimit>,
+    /// Whether CapacityScheduler's preemption monitor runs, and may take containers of this queue.
+    #[serde(default)]
+    pub may_be_preempted: bool,
 }
 
 /// A queue's part of one label.
@@ -50,6 +53,10 @@ pub(super) struct Part {
 impl Part {
     pub(super) fn is_leaf(&self) -> bool {
         self.share.as_ref().is_some_and(|share| share.is_leaf)
+    }
+
+    pub(super) fn may_be_preempted(&self) -> bool {
+        self.share.as_ref().is_some_and(|share| share.is_leaf && share.may_be_preempted)
     }
 
     pub(super) fn guaranteed(&self, physical: Booked) -> Booked {

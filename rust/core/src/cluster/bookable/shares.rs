@@ -7,6 +7,7 @@ use super::booked::{Booked, Ratios};
 use super::guarantee::{Claim, claimed};
 use super::part::{Part, QueueShare};
 use super::taken::{Next, Taken, TakenBy};
+use super::waits::GuaranteeWaits;
 use crate::cluster::state::{Container, NodeEntry, Request};
 
 /// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
@@ -24,8 +25,8 @@ pub(crate) struct Shares {
     ceilings: BTreeMap<String, f64>,
     /// When the latest hold of preemption began, by label.
     hold_began_ms: BTreeMap<Arc<str>, i64>,
-    /// By label, the leaf queues that at the latest look waited and held less than their guarantee.
-    waiting_below: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+    /// Of the latest look.
+    waits: GuaranteeWaits,
 }
 
 impl Shares {
@@ -177,39 +178,52 @@ impl Shares {
     }
 
     /// Notes the leaf queues that wait and hold less than their guarantee.
-    pub(crate) fn read_waits(&mut self, waiting: &HashMap<&str, Taken>) {
-        self.waiting_below.clear();
-        for (queue, parts) in &self.queues {
-            if !waiting.contains_key(&**queue) {
-                continue;
-            }
-            for part in parts.iter().filter(|part| part.is_leaf()) {
-                if part.is_below_guarantee(physical_of(&self.physical, &part.label)) {
-                    let queues = self.waiting_below.entry(Arc::clone(&part.label)).or_default();
-                    queues.push(Arc::clone(queue));
-                }
-            }
-        }
+    pub(crate) fn read_waits(&mut self, waiting: &HashMap<&str, Taken>, now_ms: i64) {
+        let waiting = self.queues.iter().filter(|(queue, _)| waiting.contains_key(&***queue));
+        let below = waiting.flat_map(|(queue, parts)| {
+            let is_below = |part: &&Part| {
+                part.is_leaf() && part.is_below_guarantee(physical_of(&self.physical, &part.label))
+            };
+            parts.iter().filter(is_below).map(|part| (Arc::clone(&part.label), Arc::clone(queue)))
+        });
+        self.waits.set(below, now_ms);
     }
 
     /// Whether a leaf queue waited at the latest look that held less than its guarantee.
     pub(crate) fn is_guarantee_waited_for(&self, label: &str) -> bool {
-        self.waiting_below.contains_key(label)
+        self.waits.of(label).next().is_some()
+    }
+
+    /// Whether a queue waits for its guarantee for which the preemption monitor might take containers of another one,
+    /// and takes none.
+    ///
+    /// It happens where virtual cores count and are left over: the monitor compares dominant shares, and gives a queue
+    /// all virtual cores that nobody asks for. Its memory is a smaller share of raised nodes, and then seems to be less
+    /// than it is due.
+    pub(crate) fn is_guarantee_overdue(&self, label: &str, now_ms: i64) -> bool {
+        let physical = physical_of(&self.physical, label);
+        self.waits.is_overdue(label, now_ms)
+            && self.queues.values().flatten().any(|part| {
+                *part.label == *label && part.may_be_preempted() && part.is_over_guarantee(physical)
+            })
+    }
+
+    /// The preemption monitor asks for a container on a node of a label.
+    pub(crate) fn preemption_asked(&mut self, label: &str, now_ms: i64) {
+        self.waits.heeded(label, now_ms);
     }
 
     /// Whether a queue gets nothing of what nodes may book above their registered size: it has its guarantee, and
     /// another queue waits for its own.
     pub(crate) fn yields(&self, queue: &str, label: &str) -> bool {
-        let Some(waiting) = self.waiting_below.get(label) else {
-            return false;
-        };
         let physical = physical_of(&self.physical, label);
         let is_below = |queue: &str| {
             self.known(queue, label).is_some_and(|part| part.is_below_guarantee(physical))
         };
-        self.known(queue, label).is_some()
+        self.is_guarantee_waited_for(label)
+            && self.known(queue, label).is_some()
             && !is_below(queue)
-            && waiting.iter().any(|other| **other != *queue && is_below(other))
+            && self.waits.of(label).any(|other| **other != *queue && is_below(other))
     }
 
     /// Whether a queue yields on a node: this container would exceed the registered size there.

@@ -51,17 +51,21 @@ fn a_node_is_not_raised_for_what_nobody_knows() {
 #[test]
 fn a_node_grows_to_what_waits_and_fits_and_falls_at_once_with_its_reports() {
     let (mut cluster, node, _) = cluster_and_learned();
-    let change = |from, ratio| vec![BookableChange { node, from, ratio }];
+    let change = |from, ratio, because| vec![BookableChange { node, from, ratio, because }];
     let physical_size = BookableRatio::PHYSICAL;
     assert_eq!(cluster.bookable_changes(0, 0), [], "limit 0");
-    assert_eq!(cluster.bookable_changes(1, 0), change(physical_size, memory(1_250)));
+    assert_eq!(
+        cluster.bookable_changes(1, 0),
+        change(physical_size, memory(1_250), Resized::ByDemand)
+    );
     assert_eq!(follow(&mut cluster, node, 1_000, 2_000), memory(1_250), "every 3 s");
     assert_eq!(follow(&mut cluster, node, 3_000, 12_000), memory(2_000), "up to the ceiling");
     assert_eq!(cluster.bookable_changes(usize::MAX, 14_000), []);
     assert_eq!(cluster.bookable_changes(usize::MAX, 16_900), []);
     assert_eq!(cluster.bookable_changes(usize::MAX, 19_800), []);
     let lowered = cluster.bookable_changes(usize::MAX, 22_001);
-    assert_eq!(lowered, change(memory(2_000), physical_size), "10 s after the last report");
+    let expected = change(memory(2_000), physical_size, Resized::Unreported);
+    assert_eq!(lowered, expected, "10 s after the last report");
 }
 
 #[test]

@@ -48,43 +48,43 @@ fn lower(cluster: &mut Cluster, node: NodeId) {
     assert_eq!(cluster.node(node).unwrap().bookable, BookableRatio::PHYSICAL);
 }
 
-fn may_preempt(cluster: &Cluster, node: NodeId, now_ms: i64) -> bool {
+fn may_preempt(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> bool {
     cluster.may_preempt(Preemption { node, queue: "root.a" }, now_ms)
 }
 
 #[test]
 fn a_queue_within_its_share_is_not_preempted_while_a_node_comes_down() {
     let (mut cluster, [node, other, elsewhere]) = after_silence(4, 0.5, 1.0);
-    assert!(may_preempt(&cluster, node, SILENT_FROM_MS), "nothing has shrunk");
+    assert!(may_preempt(&mut cluster, node, SILENT_FROM_MS), "nothing has shrunk");
     lower(&mut cluster, node);
-    assert!(!may_preempt(&cluster, node, LOWERED_MS), "12 GB are half of 16 and 8 GB");
-    assert!(!may_preempt(&cluster, other, LOWERED_MS), "a node of its label has shrunk");
-    assert!(may_preempt(&cluster, elsewhere, LOWERED_MS), "none of its label has");
-    assert!(may_preempt(&cluster, node, LOWERED_MS + 301_000), "not for ever");
+    assert!(!may_preempt(&mut cluster, node, LOWERED_MS), "12 GB are half of 16 and 8 GB");
+    assert!(!may_preempt(&mut cluster, other, LOWERED_MS), "a node of its label has shrunk");
+    assert!(may_preempt(&mut cluster, elsewhere, LOWERED_MS), "none of its label has");
+    assert!(may_preempt(&mut cluster, node, LOWERED_MS + 301_000), "not for ever");
     cluster.finished("0");
     cluster.finished("1");
-    assert!(may_preempt(&cluster, node, LOWERED_MS), "it has come down");
+    assert!(may_preempt(&mut cluster, node, LOWERED_MS), "it has come down");
 }
 
 #[test]
 fn a_queue_above_its_share_is_preempted() {
     let (mut cluster, [node, ..]) = after_silence(4, 0.49, 1.0);
     lower(&mut cluster, node);
-    assert!(may_preempt(&cluster, node, LOWERED_MS), "12 GB of 24");
+    assert!(may_preempt(&mut cluster, node, LOWERED_MS), "12 GB of 24");
 }
 
 #[test]
 fn a_queue_within_its_maximum_by_demand_is_not_preempted_when_nodes_shrink() {
     let (mut cluster, [node, ..]) = after_silence(2, 0.1, 0.3);
-    assert!(may_preempt(&cluster, node, SILENT_FROM_MS), "nothing has shrunk");
+    assert!(may_preempt(&mut cluster, node, SILENT_FROM_MS), "nothing has shrunk");
     lower(&mut cluster, node);
-    assert!(!may_preempt(&cluster, node, LOWERED_MS), "6 GB are more than 4.8, and need 2");
-    assert!(may_preempt(&cluster, node, LOWERED_MS + 301_000), "not for ever");
+    assert!(!may_preempt(&mut cluster, node, LOWERED_MS), "6 GB are more than 4.8, and need 2");
+    assert!(may_preempt(&mut cluster, node, LOWERED_MS + 301_000), "not for ever");
 
     configure(&mut cluster, 0.1, 0.12);
-    assert!(may_preempt(&cluster, node, LOWERED_MS), "2 GB of demand are more than 1.9");
+    assert!(may_preempt(&mut cluster, node, LOWERED_MS), "2 GB of demand are more than 1.9");
     configure(&mut cluster, 0.1, 0.5);
-    assert!(may_preempt(&cluster, node, LOWERED_MS), "6 GB are within the maximum");
+    assert!(may_preempt(&mut cluster, node, LOWERED_MS), "6 GB are within the maximum");
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn a_queue_that_waits_for_its_guarantee_gets_it_by_preemption() {
     lower(&mut cluster, node);
     let b = in_queue(&mut cluster, "root.b");
     cluster.bookable_changes(usize::MAX, LOWERED_MS);
-    assert!(may_preempt(&cluster, node, LOWERED_MS));
+    assert!(may_preempt(&mut cluster, node, LOWERED_MS));
     cluster.application_removed(b);
     cluster.bookable_changes(usize::MAX, LOWERED_MS);
-    assert!(!may_preempt(&cluster, node, LOWERED_MS));
+    assert!(!may_preempt(&mut cluster, node, LOWERED_MS));
 }
 
 #[test]
@@ -120,12 +120,12 @@ fn shrinking_again_does_not_prolong_a_hold_and_the_next_one_begins_as_long_after
     let began_ms = SILENT_FROM_MS + 1_000;
     for after_ms in (20_000..600_000).step_by(10_000) {
         shrink(&mut cluster, began_ms + after_ms);
-        let may_preempt = may_preempt(&cluster, node, began_ms + after_ms);
+        let may_preempt = may_preempt(&mut cluster, node, began_ms + after_ms);
         assert_eq!(may_preempt, after_ms > 300_000, "{after_ms}");
     }
     let next_ms = began_ms + 600_000;
     shrink(&mut cluster, next_ms);
-    assert!(!may_preempt(&cluster, node, next_ms), "a hold of its own");
+    assert!(!may_preempt(&mut cluster, node, next_ms), "a hold of its own");
     shrink(&mut cluster, next_ms + 200_000);
-    assert!(may_preempt(&cluster, node, next_ms + 301_000), "not for ever");
+    assert!(may_preempt(&mut cluster, node, next_ms + 301_000), "not for ever");
 }

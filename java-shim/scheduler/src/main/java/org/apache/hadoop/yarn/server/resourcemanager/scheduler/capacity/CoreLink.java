@@ -79,12 +79,7 @@ final class CoreLink {
             core, nodes, scheduler::getNode, scheduler.resizer(), scheduler.schedulerLock());
     lowering = new LoweringAtFailure(guard, bookable, scheduler.schedulerLock(), enforce);
     memory = new MemoryPreemption(scheduler, core, metrics);
-    queues =
-        new CoreQueues(
-            core,
-            () -> scheduler.getCapacitySchedulerQueueManager().getQueues(),
-            ordered,
-            () -> scheduler.getRMContext().getNodeLabelManager());
+    queues = new CoreQueues(core, scheduler, ordered);
     allocations =
         new CoreAllocations(
             scheduler,

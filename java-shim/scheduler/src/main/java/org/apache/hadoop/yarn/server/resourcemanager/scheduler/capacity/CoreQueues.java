@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.QueueResourceQuotas;
 import org.apache.hadoop.yarn.util.resource.Resources;
@@ -24,22 +24,16 @@ final class CoreQueues {
   private static final long BYTES_PER_MIB = 1024L * 1024L;
 
   private final CoreHandle core;
-  private final Supplier<Map<String, CSQueue>> queues;
+  private final CapacityScheduler scheduler;
   private final OrderedQueues ordered;
-  private final Supplier<RMNodeLabelsManager> labels;
   private final UserLimits userLimits = new UserLimits();
   private final SaidOnce sharedLogged = new SaidOnce();
   private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-  CoreQueues(
-      CoreHandle core,
-      Supplier<Map<String, CSQueue>> queues,
-      OrderedQueues ordered,
-      Supplier<RMNodeLabelsManager> labels) {
+  CoreQueues(CoreHandle core, CapacityScheduler scheduler, OrderedQueues ordered) {
     this.core = core;
-    this.queues = queues;
+    this.scheduler = scheduler;
     this.ordered = ordered;
-    this.labels = labels;
   }
 
   /**
@@ -54,7 +48,7 @@ final class CoreQueues {
   void tell() {
     List<Map<String, Object>> shares = new ArrayList<>();
     Set<String> paths = ConcurrentHashMap.newKeySet();
-    for (CSQueue queue : queues.get().values()) {
+    for (CSQueue queue : scheduler.getCapacitySchedulerQueueManager().getQueues().values()) {
       // CapacityScheduler keeps a queue under its short name, too.
       if (paths.add(queue.getQueuePath())) {
         QueueCapacities capacities = queue.getQueueCapacities();
@@ -96,8 +90,18 @@ final class CoreQueues {
     }
     if (userLimits.isLeaf(queue)) {
       share.put("user_limit", userLimit(queue));
+      share.put("may_be_preempted", isMonitored() && !queue.getPreemptionDisabled());
     }
     return share;
+  }
+
+  /** Whether CapacityScheduler's preemption monitor runs. */
+  private boolean isMonitored() {
+    return scheduler
+        .getConfiguration()
+        .getBoolean(
+            YarnConfiguration.RM_SCHEDULER_ENABLE_MONITORS,
+            YarnConfiguration.DEFAULT_RM_SCHEDULER_ENABLE_MONITORS);
   }
 
   private Map<String, Object> userLimit(CSQueue queue) {
@@ -110,7 +114,7 @@ final class CoreQueues {
 
   /** Whether a node label is not exclusive. */
   private boolean isShared(String label) {
-    RMNodeLabelsManager manager = labels.get();
+    RMNodeLabelsManager manager = scheduler.getRMContext().getNodeLabelManager();
     try {
       return manager != null
           && !label.equals(RMNodeLabelsManager.NO_LABEL)
