@@ -18,6 +18,7 @@ RAISE_SECONDS = 90.0
 FRESH_MS = 5_000
 LEARN_SECONDS = 30.0
 SAMPLE_SECONDS = 60.0
+IDLE_CPU_CORES = 0.05
 
 
 def physical_memory_mb(cluster: Cluster) -> int:
@@ -87,6 +88,22 @@ def wait_sampled(journal: Path, application: str) -> None:
         return bool(placed) and all(seen[container] >= 2 for container in placed)
 
     wait_until(sampled, f"samples of {application} in {journal}", SAMPLE_SECONDS)
+
+
+def wait_idle(journal: Path, application: str) -> None:
+    """Waits until each container has used next to no CPU in two reports in a row."""
+
+    def idle() -> bool:
+        placed = {one["container"] for one in placements(journal, application)}
+        latest = [
+            [one["used"]["cpu_cores"] for one in measured(journal, container)][-2:]
+            for container in placed
+        ]
+        return bool(placed) and all(
+            len(cores) == 2 and max(cores) < IDLE_CPU_CORES for cores in latest
+        )
+
+    wait_until(idle, f"idle containers of {application} in {journal}", SAMPLE_SECONDS)
 
 
 def placements(journal: Path, application: str) -> list[dict[str, Any]]:
