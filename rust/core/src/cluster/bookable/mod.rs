@@ -36,6 +36,7 @@ use crate::resources::Resource;
 use booked::Ratios;
 use growth::ratio_of;
 use hold::begin_hold;
+use waits::waits_by_queue;
 
 /// A node whose bookable capacity has to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +121,7 @@ impl Bookable {
         self.excuse_pause(settings, state, now_ms);
         let State { nodes, applications, .. } = &mut *state;
         self.shares.advance(now_ms);
-        let waits = waits_by_queue(settings, nodes, applications, waiting);
+        let waits = waits_by_queue(settings, &self.shares, nodes, applications, waiting);
         self.shares.read_waits(&waits, now_ms);
         // What is proven depends on who waits now.
         self.read_plans(settings, nodes, applications, waiting, now_ms);
@@ -287,27 +288,4 @@ fn granted_part(sums: &Sums, most: Option<Ratios>) -> Ratios {
     };
     let room = sums.registered.scaled(most).minus(sums.settled).max(Booked::default());
     room.over(sums.proven.minus(sums.settled), 1.0).map(|part| part.min(1.0))
-}
-
-/// By queue, what the waiting containers would take. Their CPU is counted as on the first node.
-fn waits_by_queue<'a>(
-    settings: &ClusterSettings,
-    nodes: &Nodes,
-    applications: &'a Applications,
-    waiting: &WaitingTable,
-) -> HashMap<&'a str, Taken> {
-    let mut by_queue: HashMap<&str, Taken> = HashMap::new();
-    let Some(node) = nodes.entries().next() else {
-        return by_queue;
-    };
-    for (line, predicted) in waiting.lines_predicted() {
-        let Some(application) = applications.get(&line.application) else {
-            continue;
-        };
-        let demanded = demanded_of(node, predicted, line.request, settings.virtual_cores_count);
-        let taken = Taken { requested: Booked::from(line.request), demanded };
-        let of_queue = by_queue.entry(&application.queue).or_default();
-        *of_queue = of_queue.plus(taken.times(line.executors));
-    }
-    by_queue
 }

@@ -7,7 +7,7 @@ use super::booked::{Booked, Ratios};
 use super::guarantee::{Claim, claimed};
 use super::part::{Part, QueueShare};
 use super::taken::{Next, Taken, TakenBy};
-use super::waits::GuaranteeWaits;
+use super::waits::{BelowGuarantee, GuaranteeWaits, QueueWaits};
 use crate::cluster::state::{Container, NodeEntry, Request};
 
 /// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
@@ -155,10 +155,10 @@ impl Shares {
     /// The most that may be booked on all nodes of a label together, as a multiple of the physical
     /// size; none while no queue is known. `waiting` is what each leaf queue's containers would take, and
     /// `fullest_bytes` what the nodes hold of memory in their fullest slots together.
-    pub(crate) fn most_booked(
+    pub(super) fn most_booked(
         &self,
         label: &str,
-        waiting: &HashMap<&str, Taken>,
+        waiting: &HashMap<&str, QueueWaits>,
         fullest_bytes: i64,
     ) -> Option<Ratios> {
         let physical = physical_of(&self.physical, label);
@@ -168,7 +168,7 @@ impl Shares {
                 continue;
             };
             if part.is_leaf() {
-                let waits = waiting.get(&**queue).copied().unwrap_or_default();
+                let waits = waiting.get(&**queue).map(|waits| waits.taken).unwrap_or_default();
                 let guaranteed = part.guaranteed(physical);
                 claims.push(Claim { guaranteed, taken: part.taken, waits, history: part.history });
             }
@@ -178,13 +178,18 @@ impl Shares {
     }
 
     /// Notes the leaf queues that wait and hold less than their guarantee.
-    pub(crate) fn read_waits(&mut self, waiting: &HashMap<&str, Taken>, now_ms: i64) {
-        let waiting = self.queues.iter().filter(|(queue, _)| waiting.contains_key(&***queue));
-        let below = waiting.flat_map(|(queue, parts)| {
-            let is_below = |part: &&Part| {
-                part.is_leaf() && part.is_below_guarantee(physical_of(&self.physical, &part.label))
-            };
-            parts.iter().filter(is_below).map(|part| (Arc::clone(&part.label), Arc::clone(queue)))
+    pub(super) fn read_waits(&mut self, waiting: &HashMap<&str, QueueWaits>, now_ms: i64) {
+        let parts = self.queues.iter().flat_map(|(queue, parts)| {
+            let waits = waiting.get(&**queue);
+            waits.into_iter().flat_map(move |waits| parts.iter().map(move |it| (queue, waits, it)))
+        });
+        let below = parts.filter(|(_, _, part)| {
+            part.is_leaf() && part.is_below_guarantee(physical_of(&self.physical, &part.label))
+        });
+        let below = below.map(|(queue, waits, part)| BelowGuarantee {
+            label: Arc::clone(&part.label),
+            queue: Arc::clone(queue),
+            waits_for_room: waits.for_room,
         });
         self.waits.set(below, now_ms);
     }
@@ -308,6 +313,16 @@ impl Shares {
             let limit = limit.dominant_share(physical);
             let Taken { requested, demanded } = part.users.of(next.user);
             requested.dominant_share(physical) > limit && demanded.dominant_share(physical) > limit
+        })
+    }
+
+    /// Whether CapacityScheduler lets a user have one more container, by request on nodes of their registered size.
+    pub(crate) fn admits_user(&self, next: &Next<'_>) -> bool {
+        let physical = physical_of(&self.physical, next.label);
+        self.known(next.queue, next.label).is_none_or(|part| {
+            let requested = part.users.of(next.user).requested.dominant_share(physical);
+            let limit = part.user_limit(physical, next);
+            limit.is_none_or(|limit| requested <= limit.dominant_share(physical))
         })
     }
 

@@ -2,12 +2,17 @@
 
 use super::*;
 
+/// Both queues are guaranteed half.
+fn halves(cluster: &mut Cluster, may_be_preempted: bool, user_limit: Option<UserLimit>) {
+    let half = |queue| QueueShare { may_be_preempted, user_limit, ..share(queue, 0.5, 1.0) };
+    cluster.configure_queues(vec![share("root", 1.0, 1.0), half("root.a"), half("root.b")]);
+}
+
 /// A node of 8 GB that `root.a` has filled with four containers of 3 GB that need one each, and a container of
-/// `root.b`, which is guaranteed half, waits since second 20.
+/// `root.b` waits since second 20.
 fn waiting_for_its_guarantee(may_be_preempted: bool) -> (Cluster, NodeId, ApplicationId) {
     let (mut cluster, node) = cluster_of_one(settings());
-    let half = |queue| QueueShare { may_be_preempted, ..share(queue, 0.5, 1.0) };
-    cluster.configure_queues(vec![share("root", 1.0, 1.0), half("root.a"), half("root.b")]);
+    halves(&mut cluster, may_be_preempted, None);
     let of = |cluster: &mut Cluster, queue: &str| {
         let application = waiting(cluster, queue, learned(&[0.5], 1.0), ask(3, 1));
         cluster.application_moved(application, queue);
@@ -86,4 +91,18 @@ fn what_waits_for_something_else_than_room_keeps_nodes_small_for_five_minutes() 
     assert!(!is_raised(&cluster, node));
     seconds(&mut cluster, node, 350..1_000);
     assert!(is_raised(&cluster, node));
+}
+
+#[test]
+fn nodes_keep_their_size_for_who_may_have_no_more() {
+    let (mut cluster, node, limited) = waiting_for_its_guarantee(true);
+    assert!(matches!(place(&mut cluster, "4", limited, node, 20_000), Commit::Placed(_)));
+    let minimum_allocation = request(1, 1);
+    let user_limit = UserLimit { factor: 0.1, minimum_percent: 1.0, minimum_allocation };
+    halves(&mut cluster, true, Some(user_limit));
+    seconds(&mut cluster, node, 20..200);
+    assert!(is_raised(&cluster, node));
+    halves(&mut cluster, true, None);
+    seconds(&mut cluster, node, 200..231);
+    assert!(!is_raised(&cluster, node), "now it waits for room");
 }
