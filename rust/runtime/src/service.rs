@@ -328,8 +328,10 @@ impl Service {
         now_ms: i64,
     ) -> (Vec<BookableChange>, Vec<Record>) {
         let changes = self.cluster.bookable_changes(limit, now_ms);
-        // Not every step: a large cluster takes thousands of them a minute.
-        let turns = changes.iter().filter(|it| it.from.is_raised() != it.ratio.is_raised());
+        // Not every step by demand: a large cluster takes thousands of them a minute.
+        let turns = changes.iter().filter(|it| {
+            it.because == Resized::GuaranteeOverdue || it.from.is_raised() != it.ratio.is_raised()
+        });
         let record = |change: &BookableChange| {
             let reason = match (change.because, change.ratio.is_raised()) {
                 (Resized::ByDemand, true) => "its demand leaves room above the registered size",

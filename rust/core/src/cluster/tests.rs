@@ -107,7 +107,7 @@ fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
         guaranteed: None,
         at_most: None,
         user_limit: None,
-        may_be_preempted: false,
+        preempted_within_ms: None,
     }
 }
 

@@ -48,7 +48,7 @@ impl Queues {
             guaranteed: None,
             at_most: None,
             user_limit: None,
-            may_be_preempted: false,
+            preempted_within_ms: None,
         };
         let leaves = self.queues.iter().map(|queue| share(&queue.path, true, queue.capacity));
         std::iter::once(share("root", false, 1.0)).chain(leaves).collect()

@@ -46,6 +46,11 @@ impl BookableRatio {
             || self.vcores_thousandths < other.vcores_thousandths
     }
 
+    /// The smaller of each.
+    pub(crate) fn min(self, other: Self) -> Self {
+        self.zip(other, u32::min)
+    }
+
     fn zip(self, other: Self, f: impl Fn(u32, u32) -> u32) -> Self {
         Self {
             memory_thousandths: f(self.memory_thousandths, other.memory_thousandths),

@@ -35,8 +35,8 @@ pub struct Preemption<'a> {
 ///
 /// - A node returned to its registered size while more is booked there. Until it has come down, a queue that uses no
 ///   more than its share of the former size keeps its containers on all nodes of the label: nodes fall silent one
-///   after the other, and the monitor takes containers from those that still report. Not while a guarantee is overdue:
-///   nodes were returned for the monitor to take containers.
+///   after the other, and the monitor takes containers from those that still report. Not while a guarantee is overdue,
+///   for which nodes shrink so that the monitor takes containers.
 /// - A queue uses more than its maximum capacity of what is bookable now, and by demand no more than that part of the
 ///   registered nodes. Within the hold it keeps its containers as long as no queue waits that has less than its
 ///   guarantee.
@@ -51,13 +51,12 @@ pub(crate) fn may_preempt(
     let Some(label) = nodes.get(node).map(|entry| &entry.label) else {
         return true;
     };
-    shares.preemption_asked(label, now_ms);
     let of_label = || nodes.entries().filter(|entry| entry.label == *label);
     let sum = |size: &dyn Fn(&NodeEntry) -> Booked| {
         of_label().map(size).fold(Booked::default(), Booked::plus)
     };
     let any_overbooked = of_label().any(|entry| has_shrunk(entry, now_ms));
-    if any_overbooked && !shares.is_guarantee_overdue(label, now_ms) {
+    if any_overbooked && shares.withheld(label, now_ms).is_none() {
         let former = sum(&|entry| former_size(settings, entry, now_ms));
         if shares.is_within_share(queue, label, former) {
             return false;
@@ -65,9 +64,13 @@ pub(crate) fn may_preempt(
     }
     let is_held = shares.hold_began_ms(label).is_some_and(|began_ms| is_recent(began_ms, now_ms));
     let bookable = || sum(&|entry| scaled(settings, entry, entry.bookable));
-    !(is_held
+    let may_preempt = !(is_held
         && !shares.is_guarantee_waited_for(label)
-        && shares.is_above_maximum_of(queue, label, bookable()))
+        && shares.is_above_maximum_of(queue, label, bookable()));
+    if may_preempt {
+        shares.monitor_acts(label, now_ms);
+    }
+    may_preempt
 }
 
 fn is_recent(at_ms: i64, now_ms: i64) -> bool {

@@ -58,8 +58,8 @@ pub enum Resized {
     ByDemand,
     /// Its agent does not report.
     Unreported,
-    /// A queue waits for its guarantee, and the preemption monitor takes nothing back for it: it sees the registered
-    /// size until it does.
+    /// A queue waits for its guarantee, and the preemption monitor takes nothing back for it: it is shown less than is
+    /// booked, until it does.
     GuaranteeOverdue,
     /// No node of its label may be raised, or none at all.
     Forbidden,
@@ -126,18 +126,18 @@ impl Bookable {
         // What is proven depends on who waits now.
         self.read_plans(settings, nodes, applications, waiting, now_ms);
         let sums = sums(settings, nodes, now_ms);
-        let granted: HashMap<_, _> = sums
+        let shares: HashMap<_, _> = sums
             .iter()
             .map(|(label, sums)| {
                 let most = self.shares.most_booked(label, &waits, sums.fullest_bytes);
-                let is_overdue = self.shares.is_guarantee_overdue(label, now_ms);
-                (Arc::clone(label), (!is_overdue).then(|| granted_part(sums, most)))
+                let withheld = self.shares.withheld(label, now_ms);
+                (Arc::clone(label), Share::of(sums, most, withheld))
             })
             .collect();
         let (mut lowered, mut raised) = (Vec::new(), Vec::new());
         for (node, entry) in state.nodes.iter() {
-            let granted = granted.get(&entry.label).copied().flatten();
-            let (ratio, because) = self.next_ratio(settings, entry, granted, now_ms);
+            let share = shares.get(&entry.label).copied().unwrap_or(Share::Granted(Ratios::ONE));
+            let (ratio, because) = self.next_ratio(settings, entry, share, now_ms);
             let from = entry.bookable;
             if ratio != from {
                 let changes = if ratio.is_below(from) { &mut lowered } else { &mut raised };
@@ -179,7 +179,7 @@ impl Bookable {
         self.shares.set_raised(raised.map(|entry| Arc::clone(&entry.label)).collect());
     }
 
-    /// Time in which the process stood still does not make reports old: they could not arrive.
+    /// Time in which the process stood still does not make reports old, which could not arrive, nor guarantees overdue.
     fn excuse_pause(&mut self, settings: &ClusterSettings, state: &mut State, now_ms: i64) {
         let called_ms = self.called_ms.replace(now_ms);
         let Some(called_ms) =
@@ -187,6 +187,7 @@ impl Bookable {
         else {
             return;
         };
+        self.shares.restart_waits();
         for (_, entry) in state.nodes.iter_mut() {
             if entry.is_fresh(settings.fresh_for_ms, called_ms) {
                 entry.excuse(now_ms.saturating_add(settings.fresh_for_ms));
@@ -234,12 +235,11 @@ impl Bookable {
         self.read_up_to = last.filter(|_| read == NODES_AT_ONCE);
     }
 
-    /// `granted` is the part of the surplus that may be booked; none while a guarantee is overdue.
     fn next_ratio(
         &self,
         settings: &ClusterSettings,
         entry: &NodeEntry,
-        granted: Option<Ratios>,
+        share: Share,
         now_ms: i64,
     ) -> (BookableRatio, Resized) {
         // The maxima by demand of a raised label would keep out the queues that may borrow from a shared one.
@@ -249,11 +249,17 @@ impl Bookable {
         if !entry.is_fresh(settings.fresh_for_ms, now_ms) {
             return (BookableRatio::PHYSICAL, Resized::Unreported);
         }
-        let Some(granted) = granted else {
-            return (BookableRatio::PHYSICAL, Resized::GuaranteeOverdue);
-        };
         let registered = entry.registered_as_booked(settings.virtual_cores_count);
         let settled = registered.max(Booked::from(entry.booked));
+        let granted = match share {
+            Share::Granted(granted) => granted,
+            Share::Kept => return (entry.bookable, Resized::GuaranteeOverdue),
+            Share::Withheld(part) => {
+                let shown =
+                    ratio_of(settled.minus(settled.scaled(part)).max(registered), registered);
+                return (entry.bookable.min(shown), Resized::GuaranteeOverdue);
+            }
+        };
         let ceiling = self.ceilings.get(&*entry.label).copied().unwrap_or(settings.max_ratio);
         let at_most = registered.scaled(Ratios::both(ceiling));
         let surplus = entry.proven.minus(settled).max(Booked::default()).scaled(granted);
@@ -281,11 +287,30 @@ fn sums(settings: &ClusterSettings, nodes: &Nodes, now_ms: i64) -> BTreeMap<Arc<
     sums
 }
 
-/// The part of the surplus of each node that the queues' guarantees leave bookable.
-fn granted_part(sums: &Sums, most: Option<Ratios>) -> Ratios {
-    let Some(most) = most else {
-        return Ratios::ONE;
-    };
-    let room = sums.registered.scaled(most).minus(sums.settled).max(Booked::default());
-    room.over(sums.proven.minus(sums.settled), 1.0).map(|part| part.min(1.0))
+/// How a node of a label follows what is booked and proven there.
+#[derive(Debug, Clone, Copy)]
+enum Share {
+    /// This part of the surplus may be booked, which the queues' guarantees leave.
+    Granted(Ratios),
+    /// It keeps its size: what ends leaves room for the queue whose guarantee is overdue.
+    Kept,
+    /// The same, less this part of what is booked.
+    Withheld(Ratios),
+}
+
+impl Share {
+    fn of(sums: &Sums, most: Option<Ratios>, withheld: Option<Booked>) -> Self {
+        if let Some(withheld) = withheld {
+            return match withheld == Booked::default() {
+                true => Share::Kept,
+                false => Share::Withheld(withheld.over(sums.settled, 0.0).map(|it| it.min(1.0))),
+            };
+        }
+        let Some(most) = most else {
+            return Share::Granted(Ratios::ONE);
+        };
+        let room = sums.registered.scaled(most).minus(sums.settled).max(Booked::default());
+        let part = room.over(sums.proven.minus(sums.settled), 1.0);
+        Share::Granted(part.map(|part| part.min(1.0)))
+    }
 }

@@ -34,9 +34,10 @@ pub struct QueueShare {
     /// What each of its users may take; none for any amount.
     #[serde(default)]
     pub user_limit: Option<UserLimit>,
-    /// Whether CapacityScheduler's preemption monitor runs, and may take containers of this queue.
+    /// How long CapacityScheduler's preemption monitor takes from its first choice of a container of this leaf queue to
+    /// that container's end, in milliseconds; none where it takes none.
     #[serde(default)]
-    pub may_be_preempted: bool,
+    pub preempted_within_ms: Option<i64>,
 }
 
 /// A queue's part of one label.
@@ -56,7 +57,9 @@ impl Part {
     }
 
     pub(super) fn may_be_preempted(&self) -> bool {
-        self.share.as_ref().is_some_and(|share| share.is_leaf && share.may_be_preempted)
+        self.share
+            .as_ref()
+            .is_some_and(|share| share.is_leaf && share.preempted_within_ms.is_some())
     }
 
     pub(super) fn guaranteed(&self, physical: Booked) -> Booked {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::booked::{Booked, Ratios};
 use super::guarantee::{Claim, claimed};
 use super::part::{Part, QueueShare};
-use super::taken::{Next, Taken, TakenBy};
+use super::taken::{Next, Taken, TakenBy, room, with_ancestors};
 use super::waits::{BelowGuarantee, GuaranteeWaits, QueueWaits};
 use crate::cluster::state::{Container, NodeEntry, Request};
 
@@ -46,6 +46,9 @@ impl Shares {
             let (queue, label) = (share.queue.as_str().into(), share.label.as_str().into());
             self.part(&queue, &label).share = Some(share);
         }
+        let shares = self.queues.values().flatten().filter_map(|part| part.share.as_ref());
+        let monitor_ms = shares.filter_map(|share| share.preempted_within_ms).max();
+        self.waits.set_monitor_ms(monitor_ms);
         self.forget_empty();
     }
 
@@ -199,23 +202,53 @@ impl Shares {
         self.waits.of(label).next().is_some()
     }
 
-    /// Whether a queue waits for its guarantee for which the preemption monitor might take containers of another one,
-    /// and takes none.
+    /// What is withheld of the nodes of a label from now on, beside all growth, because guarantees are overdue: the
+    /// preemption monitor might take containers of other queues for them, and takes none. None where no guarantee is.
     ///
     /// It happens where virtual cores count and are left over: the monitor compares dominant shares, and gives a queue
     /// all virtual cores that nobody asks for. Its memory is a smaller share of raised nodes, and then seems to be less
     /// than it is due.
-    pub(crate) fn is_guarantee_overdue(&self, label: &str, now_ms: i64) -> bool {
+    pub(super) fn withheld(&self, label: &str, now_ms: i64) -> Option<Booked> {
         let physical = physical_of(&self.physical, label);
-        self.waits.is_overdue(label, now_ms)
-            && self.queues.values().flatten().any(|part| {
-                *part.label == *label && part.may_be_preempted() && part.is_over_guarantee(physical)
-            })
+        let registered = self.physical.values().filter(|it| **it != Booked::default());
+        if registered.count() != 1 {
+            // Nobody knows for which label an application waits.
+            return None;
+        }
+        let overdue = self.waits.overdue(label, now_ms).filter_map(|overdue| {
+            let part = self.known(overdue.queue, label)?;
+            let may_give = |giver: &Arc<str>| self.may_give(giver, overdue.queue, label, physical);
+            let lacks = part.guaranteed(physical).minus(part.taken.requested);
+            let withheld =
+                if overdue.is_new { lacks.times(overdue.times) } else { Booked::default() };
+            self.queues.keys().any(may_give).then_some(withheld)
+        });
+        overdue.reduce(Booked::max)
     }
 
-    /// The preemption monitor asks for a container on a node of a label.
-    pub(crate) fn preemption_asked(&mut self, label: &str, now_ms: i64) {
-        self.waits.heeded(label, now_ms);
+    /// Whether the monitor may take containers of one leaf queue for another one: up to the first queue above both, it
+    /// and those above it hold more than their guarantees.
+    fn may_give(&self, giver: &str, taker: &str, label: &str, physical: Booked) -> bool {
+        let is_above_both = |queue: &str| with_ancestors(taker).any(|other| other == queue);
+        let mut own = with_ancestors(giver).take_while(|queue| !is_above_both(queue));
+        giver != taker
+            && self.known(giver, label).is_some_and(Part::may_be_preempted)
+            && own.all(|it| self.known(it, label).is_none_or(|it| it.is_over_guarantee(physical)))
+    }
+
+    /// The preemption monitor may take a container on a node of a label.
+    pub(super) fn monitor_acts(&mut self, label: &str, now_ms: i64) {
+        self.waits.monitor_acts(label, now_ms);
+    }
+
+    /// A container started, as CapacityScheduler allocated it.
+    pub(crate) fn granted(&mut self, by: &TakenBy, now_ms: i64) {
+        self.waits.granted(&by.label, &by.queue, now_ms);
+    }
+
+    /// The process stood still for a while.
+    pub(super) fn restart_waits(&mut self) {
+        self.waits.restart();
     }
 
     /// Whether a queue gets nothing of what nodes may book above their registered size: it has its guarantee, and
@@ -316,13 +349,17 @@ impl Shares {
         })
     }
 
-    /// Whether CapacityScheduler lets a user have one more container, by request on nodes of their registered size.
-    pub(crate) fn admits_user(&self, next: &Next<'_>) -> bool {
+    /// Whether a container belongs to its queue's guarantee, and no limit of its user or of the queues above keeps it
+    /// from starting on nodes of their registered size.
+    pub(super) fn is_due(&self, next: &Next<'_>) -> bool {
         let physical = physical_of(&self.physical, next.label);
-        self.known(next.queue, next.label).is_none_or(|part| {
-            let requested = part.users.of(next.user).requested.dominant_share(physical);
+        self.known(next.queue, next.label).is_some_and(|part| {
+            let with_it = part.taken.requested.plus(next.container.requested);
+            let of_user = part.users.of(next.user).requested.dominant_share(physical);
             let limit = part.user_limit(physical, next);
-            limit.is_none_or(|limit| requested <= limit.dominant_share(physical))
+            with_it.fits_into(part.guaranteed(physical))
+                && limit.is_none_or(|limit| of_user <= limit.dominant_share(physical))
+                && self.at_maximum(next).is_none()
         })
     }
 
@@ -357,27 +394,4 @@ impl Shares {
 /// The sum of the registered sizes of a label's nodes.
 fn physical_of(physical: &BTreeMap<Arc<str>, Booked>, label: &str) -> Booked {
     physical.get(label).copied().unwrap_or_default()
-}
-
-/// How much more of containers like this one may be taken up to a maximum, and up to `by_demand` where demand is
-/// limited.
-fn room(
-    taken: Taken,
-    at_most: Booked,
-    by_demand: Option<Booked>,
-    ceiling: f64,
-    container: Taken,
-) -> Booked {
-    let by_request = at_most.minus(taken.requested);
-    let under_ceiling = at_most.scaled(Ratios::both(ceiling)).minus(taken.requested);
-    let proven = container.demanded.over(container.requested, 1.0).map(|ratio| ratio.max(1e-3));
-    let by_demand = by_demand.map_or(under_ceiling, |by_demand| {
-        by_demand.minus(taken.demanded).scaled(proven.map(|ratio| 1.0 / ratio))
-    });
-    by_request.max(by_demand.min(under_ceiling)).max(Booked::default())
-}
-
-/// A queue's path and those above it, up to the root.
-fn with_ancestors(queue: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(queue), |path| Some(path.rsplit_once('.')?.0))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::booked::Booked;
+use super::booked::{Booked, Ratios};
 
 /// What containers take: by their requests, and by their demand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,4 +50,27 @@ impl Taken {
             demanded: self.demanded.minus(other.demanded),
         }
     }
+}
+
+/// How much more of containers like this one may be taken up to a maximum, and up to `by_demand` where demand is
+/// limited.
+pub(super) fn room(
+    taken: Taken,
+    at_most: Booked,
+    by_demand: Option<Booked>,
+    ceiling: f64,
+    container: Taken,
+) -> Booked {
+    let by_request = at_most.minus(taken.requested);
+    let under_ceiling = at_most.scaled(Ratios::both(ceiling)).minus(taken.requested);
+    let proven = container.demanded.over(container.requested, 1.0).map(|ratio| ratio.max(1e-3));
+    let by_demand = by_demand.map_or(under_ceiling, |by_demand| {
+        by_demand.minus(taken.demanded).scaled(proven.map(|ratio| 1.0 / ratio))
+    });
+    by_request.max(by_demand.min(under_ceiling)).max(Booked::default())
+}
+
+/// A queue's path and those above it, up to the root.
+pub(super) fn with_ancestors(queue: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(queue), |path| Some(path.rsplit_once('.')?.0))
 }

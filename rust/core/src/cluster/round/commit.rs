@@ -62,6 +62,7 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
     // A container reported twice, as after a restart, must not be booked twice.
     cluster.finished(commit.container);
     cluster.bookable.shares.started(&container.taken_by);
+    cluster.bookable.shares.granted(&container.taken_by, now_ms);
     let placed = container.clone();
     cluster.state.start(commit.container, placed, demand, now_ms);
     let applications = &cluster.state.applications;

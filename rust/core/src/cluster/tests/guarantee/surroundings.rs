@@ -89,7 +89,10 @@ impl Surroundings {
         let size = Request { memory_bytes: node_mb * MB, vcores: 512 };
         let nodes = (0..nodes).map(|number| cluster.node_added(&format!("node-{number}:1"), size));
         let nodes = nodes.collect();
-        let shares = queues.iter().map(|queue| share(&queue.name, queue.capacity, queue.maximum));
+        let shares = queues.iter().map(|queue| QueueShare {
+            preempted_within_ms: Some(MONITOR_EVERY_MS + MAX_WAIT_MS),
+            ..share(&queue.name, queue.capacity, queue.maximum)
+        });
         cluster.configure_queues(shares.collect());
         let mut applications = BTreeMap::new();
         for (number, queue) in queues.iter().enumerate() {

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.yarn.api.records.Resource;
-import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.QueueResourceQuotas;
 import org.apache.hadoop.yarn.util.resource.Resources;
@@ -48,12 +47,13 @@ final class CoreQueues {
   void tell() {
     List<Map<String, Object>> shares = new ArrayList<>();
     Set<String> paths = ConcurrentHashMap.newKeySet();
+    Long preemptedWithinMs = PreemptionMonitor.withinMs(scheduler.getConfiguration());
     for (CSQueue queue : scheduler.getCapacitySchedulerQueueManager().getQueues().values()) {
       // CapacityScheduler keeps a queue under its short name, too.
       if (paths.add(queue.getQueuePath())) {
         QueueCapacities capacities = queue.getQueueCapacities();
         for (String label : capacities.getExistingNodeLabels()) {
-          shares.add(share(queue, capacities, label));
+          shares.add(share(queue, capacities, label, preemptedWithinMs));
         }
       }
     }
@@ -67,7 +67,8 @@ final class CoreQueues {
     told.addAll(paths);
   }
 
-  private Map<String, Object> share(CSQueue queue, QueueCapacities capacities, String label) {
+  private Map<String, Object> share(
+      CSQueue queue, QueueCapacities capacities, String label, Long preemptedWithinMs) {
     Map<String, Object> share = new LinkedHashMap<>();
     share.put("queue", queue.getQueuePath());
     share.put("label", label);
@@ -90,18 +91,9 @@ final class CoreQueues {
     }
     if (userLimits.isLeaf(queue)) {
       share.put("user_limit", userLimit(queue));
-      share.put("may_be_preempted", isMonitored() && !queue.getPreemptionDisabled());
+      share.put("preempted_within_ms", queue.getPreemptionDisabled() ? null : preemptedWithinMs);
     }
     return share;
-  }
-
-  /** Whether CapacityScheduler's preemption monitor runs. */
-  private boolean isMonitored() {
-    return scheduler
-        .getConfiguration()
-        .getBoolean(
-            YarnConfiguration.RM_SCHEDULER_ENABLE_MONITORS,
-            YarnConfiguration.DEFAULT_RM_SCHEDULER_ENABLE_MONITORS);
   }
 
   private Map<String, Object> userLimit(CSQueue queue) {

@@ -74,11 +74,7 @@ final class MemoryPreemption {
 
   /** The preemption monitor's wait between telling an ApplicationMaster and killing. */
   private long waitMs() {
-    return scheduler
-        .getConfiguration()
-        .getLong(
-            CapacitySchedulerConfiguration.PREEMPTION_WAIT_TIME_BEFORE_KILL,
-            CapacitySchedulerConfiguration.DEFAULT_PREEMPTION_WAIT_TIME_BEFORE_KILL);
+    return PreemptionMonitor.waitMs(scheduler.getConfiguration());
   }
 
   private static JsonNode read(String orders) {

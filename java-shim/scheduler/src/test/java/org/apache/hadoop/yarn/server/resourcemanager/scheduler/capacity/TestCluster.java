@@ -46,7 +46,7 @@ final class TestCluster implements AutoCloseable {
   /** How far nodes may be raised. */
   static final double MAX_RATIO = 1.5;
 
-  private static final Duration DEADLINE = Duration.ofSeconds(60);
+  private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final long BYTES_PER_MIB = 1024L * 1024L;
 
   private final MockRM resourceManager;
