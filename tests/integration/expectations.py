@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,11 +80,7 @@ def wait_sampled(journal: Path, application: str) -> None:
 
     def sampled() -> bool:
         placed = {one["container"] for one in placements(journal, application)}
-        seen = Counter(
-            container["container"]
-            for entry in records(journal, "node")
-            for container in entry["containers"]
-        )
+        seen = Counter(one["container"] for one in _reported(journal))
         return bool(placed) and all(seen[container] >= 2 for container in placed)
 
     wait_until(sampled, f"samples of {application} in {journal}", SAMPLE_SECONDS)
@@ -95,10 +91,10 @@ def wait_idle(journal: Path, application: str) -> None:
 
     def idle() -> bool:
         placed = {one["container"] for one in placements(journal, application)}
-        latest = [
-            [one["used"]["cpu_cores"] for one in measured(journal, container)][-2:]
-            for container in placed
-        ]
+        used = defaultdict(list)
+        for one in _reported(journal):
+            used[one["container"]].append(one["used"]["cpu_cores"])
+        latest = [used[container][-2:] for container in placed]
         return bool(placed) and all(
             len(cores) == 2 and max(cores) < IDLE_CPU_CORES for cores in latest
         )
@@ -128,12 +124,13 @@ def master(journal: Path, application: str) -> str:
 
 def measured(journal: Path, container: str) -> list[dict[str, Any]]:
     """The agents' reports of a container, oldest first."""
-    return [
-        one
-        for entry in records(journal, "node")
-        for one in entry["containers"]
-        if one["container"] == container
-    ]
+    return [one for one in _reported(journal) if one["container"] == container]
+
+
+def _reported(journal: Path) -> Iterator[dict[str, Any]]:
+    """The agents' reports of all containers, oldest first."""
+    for entry in records(journal, "node"):
+        yield from entry["containers"]
 
 
 def weights_in_force(journal: Path, container: str) -> set[float]:

@@ -333,19 +333,10 @@ impl Service {
             it.because == Resized::GuaranteeOverdue || it.from.is_raised() != it.ratio.is_raised()
         });
         let record = |change: &BookableChange| {
-            let reason = match (change.because, change.ratio.is_raised()) {
-                (Resized::ByDemand, true) => "its demand leaves room above the registered size",
-                (Resized::ByDemand, false) => "its demand leaves no room above the registered size",
-                (Resized::Unreported, _) => "the agent does not report",
-                (Resized::GuaranteeOverdue, _) => {
-                    "a queue waits for its guarantee, and the preemption monitor takes nothing back"
-                }
-                (Resized::Forbidden, _) => "its nodes may not be raised",
-            };
             let event = JournalEvent::Bookable {
                 node: self.node_name(change.node),
                 ratio: f64::from(change.ratio.memory_thousandths) / 1e3,
-                reason: reason.into(),
+                reason: change.reason().into(),
             };
             Record { time_ms: now_ms, event }
         };

@@ -83,7 +83,7 @@ impl Growth {
             let limit = if grows { current.saturating_add(GROW_BY_THOUSANDTHS) } else { current };
             target.min(limit)
         });
-        let next = next.zip(booked.zip(target, u32::min), u32::max);
+        let next = next.zip(booked.min(target), u32::max);
         let is_enough = |next: u32, current: u32| {
             next > current
                 || current - next >= LEAST_LOSS_THOUSANDTHS

@@ -1,6 +1,7 @@
 //! Bookable capacity: how much CapacityScheduler may book on each node. `docs/decisions/0026` has the rules.
 
 mod booked;
+mod change;
 mod growth;
 mod guarantee;
 mod headroom;
@@ -17,6 +18,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::Arc;
 
 pub(crate) use booked::Booked;
+pub use change::{BookableChange, Resized};
 pub use growth::BookableRatio;
 pub(crate) use growth::Growth;
 pub(crate) use headroom::{at_limit, headroom};
@@ -37,33 +39,6 @@ use booked::Ratios;
 use growth::ratio_of;
 use hold::begin_hold;
 use waits::waits_by_queue;
-
-/// A node whose bookable capacity has to change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BookableChange {
-    /// Which node.
-    pub node: NodeId,
-    /// Bookable over registered size until now.
-    pub from: BookableRatio,
-    /// Bookable over registered size from now on.
-    pub ratio: BookableRatio,
-    /// Why.
-    pub because: Resized,
-}
-
-/// Why the bookable capacity of a node changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resized {
-    /// What it holds, and what waits, needs more room or less.
-    ByDemand,
-    /// Its agent does not report.
-    Unreported,
-    /// A queue waits for its guarantee, and the preemption monitor takes nothing back for it: it is shown less than is
-    /// booked, until it does.
-    GuaranteeOverdue,
-    /// No node of its label may be raised, or none at all.
-    Forbidden,
-}
 
 /// The plans of at most this many nodes are read at a time, so that no caller waits long.
 const NODES_AT_ONCE: usize = 1_024;
@@ -126,18 +101,18 @@ impl Bookable {
         // What is proven depends on who waits now.
         self.read_plans(settings, nodes, applications, waiting, now_ms);
         let sums = sums(settings, nodes, now_ms);
-        let shares: HashMap<_, _> = sums
+        let rules: HashMap<_, _> = sums
             .iter()
             .map(|(label, sums)| {
                 let most = self.shares.most_booked(label, &waits, sums.fullest_bytes);
                 let withheld = self.shares.withheld(label, now_ms);
-                (Arc::clone(label), Share::of(sums, most, withheld))
+                (Arc::clone(label), SizeRule::of(sums, most, withheld))
             })
             .collect();
         let (mut lowered, mut raised) = (Vec::new(), Vec::new());
         for (node, entry) in state.nodes.iter() {
-            let share = shares.get(&entry.label).copied().unwrap_or(Share::Granted(Ratios::ONE));
-            let (ratio, because) = self.next_ratio(settings, entry, share, now_ms);
+            let rule = rules.get(&entry.label).copied().unwrap_or(SizeRule::Granted(Ratios::ONE));
+            let (ratio, because) = self.next_ratio(settings, entry, rule, now_ms);
             let from = entry.bookable;
             if ratio != from {
                 let changes = if ratio.is_below(from) { &mut lowered } else { &mut raised };
@@ -239,7 +214,7 @@ impl Bookable {
         &self,
         settings: &ClusterSettings,
         entry: &NodeEntry,
-        share: Share,
+        rule: SizeRule,
         now_ms: i64,
     ) -> (BookableRatio, Resized) {
         // The maxima by demand of a raised label would keep out the queues that may borrow from a shared one.
@@ -251,10 +226,10 @@ impl Bookable {
         }
         let registered = entry.registered_as_booked(settings.virtual_cores_count);
         let settled = registered.max(Booked::from(entry.booked));
-        let granted = match share {
-            Share::Granted(granted) => granted,
-            Share::Kept => return (entry.bookable, Resized::GuaranteeOverdue),
-            Share::Withheld(part) => {
+        let granted = match rule {
+            SizeRule::Granted(granted) => granted,
+            SizeRule::Kept => return (entry.bookable, Resized::GuaranteeOverdue),
+            SizeRule::Withheld(part) => {
                 let shown =
                     ratio_of(settled.minus(settled.scaled(part)).max(registered), registered);
                 return (entry.bookable.min(shown), Resized::GuaranteeOverdue);
@@ -287,30 +262,30 @@ fn sums(settings: &ClusterSettings, nodes: &Nodes, now_ms: i64) -> BTreeMap<Arc<
     sums
 }
 
-/// How a node of a label follows what is booked and proven there.
+/// How the sizes of a label's nodes follow what is booked and proven there.
 #[derive(Debug, Clone, Copy)]
-enum Share {
+enum SizeRule {
     /// This part of the surplus may be booked, which the queues' guarantees leave.
     Granted(Ratios),
-    /// It keeps its size: what ends leaves room for the queue whose guarantee is overdue.
+    /// None changes: what ends leaves room for the queue whose guarantee is overdue.
     Kept,
-    /// The same, less this part of what is booked.
+    /// None grows, and this part of what is booked is withheld.
     Withheld(Ratios),
 }
 
-impl Share {
+impl SizeRule {
     fn of(sums: &Sums, most: Option<Ratios>, withheld: Option<Booked>) -> Self {
         if let Some(withheld) = withheld {
             return match withheld == Booked::default() {
-                true => Share::Kept,
-                false => Share::Withheld(withheld.over(sums.settled, 0.0).map(|it| it.min(1.0))),
+                true => SizeRule::Kept,
+                false => SizeRule::Withheld(withheld.over(sums.settled, 0.0).map(|it| it.min(1.0))),
             };
         }
         let Some(most) = most else {
-            return Share::Granted(Ratios::ONE);
+            return SizeRule::Granted(Ratios::ONE);
         };
         let room = sums.registered.scaled(most).minus(sums.settled).max(Booked::default());
         let part = room.over(sums.proven.minus(sums.settled), 1.0);
-        Share::Granted(part.map(|part| part.min(1.0)))
+        SizeRule::Granted(part.map(|part| part.min(1.0)))
     }
 }

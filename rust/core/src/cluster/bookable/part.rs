@@ -97,6 +97,11 @@ impl Part {
         self.at_most_by_demand(physical).is_none_or(|at_most| demanded.fits_into(at_most))
     }
 
+    /// Whether the queue is within its guarantee with one more container of this size.
+    pub(super) fn guarantees(&self, requested: Booked, physical: Booked) -> bool {
+        self.taken.requested.plus(requested).fits_into(self.guaranteed(physical))
+    }
+
     pub(super) fn is_below_guarantee(&self, physical: Booked) -> bool {
         self.taken.requested.is_below(self.guaranteed(physical))
     }

@@ -307,11 +307,8 @@ impl Shares {
             return false;
         }
         let physical = physical_of(&self.physical, label);
-        let Some(part) = self.known(queue, label) else {
-            return false;
-        };
-        let with_it = part.taken.requested.plus(Booked::from(request));
-        with_it.fits_into(part.guaranteed(physical))
+        let part = self.known(queue, label);
+        part.is_some_and(|part| part.guarantees(request.into(), physical))
     }
 
     /// How much more of containers like this one fits below the maxima of a queue and of those above it, and
@@ -354,10 +351,9 @@ impl Shares {
     pub(super) fn is_due(&self, next: &Next<'_>) -> bool {
         let physical = physical_of(&self.physical, next.label);
         self.known(next.queue, next.label).is_some_and(|part| {
-            let with_it = part.taken.requested.plus(next.container.requested);
             let of_user = part.users.of(next.user).requested.dominant_share(physical);
             let limit = part.user_limit(physical, next);
-            with_it.fits_into(part.guaranteed(physical))
+            part.guarantees(next.container.requested, physical)
                 && limit.is_none_or(|limit| of_user <= limit.dominant_share(physical))
                 && self.at_maximum(next).is_none()
         })

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use super::booked::Booked;
 use super::demanded_of;
-use super::headroom::next_of;
 use super::shares::Shares;
-use super::taken::Taken;
+use super::taken::{Next, Taken};
 use crate::cluster::settings::ClusterSettings;
-use crate::cluster::state::{Applications, Nodes};
+use crate::cluster::state::{Application, Applications, Nodes};
 use crate::cluster::waiting::WaitingTable;
 
 /// What waits in a leaf queue.
@@ -43,10 +42,11 @@ pub(super) fn waits_by_queue<'a>(
         let of_queue = by_queue.entry(&application.queue).or_default();
         of_queue.taken = of_queue.taken.plus(taken.times(line.executors));
         if !of_queue.for_room && line.skipped_since_ms.is_none() && !line.asks_countables {
-            of_queue.for_room = application.waiting.is_some_and(|ask| {
-                let next = next_of(settings, waiting, application, &ask, node);
-                shares.is_due(&next)
-            });
+            let Application { queue, user, .. } = application;
+            let active_users = waiting.users_in(queue);
+            let label = &node.label;
+            of_queue.for_room =
+                shares.is_due(&Next { queue, label, user, active_users, container: taken });
         }
     }
     by_queue
@@ -78,7 +78,7 @@ pub(super) struct GuaranteeWaits {
 /// A queue whose guarantee is overdue.
 pub(super) struct Overdue<'a> {
     pub(super) queue: &'a str,
-    /// How many times what it lacks is withheld.
+    /// The memory and virtual cores to withhold of the nodes, as a multiple of what the queue lacks of its guarantee.
     pub(super) times: u32,
     /// Whether the step was made at this very look.
     pub(super) is_new: bool,

@@ -35,7 +35,7 @@ final class MemoryPreemption {
 
   /** Carries out the core's orders. */
   void follow() {
-    String orders = core.memoryVictims(waitMs());
+    String orders = core.memoryVictims(PreemptionMonitor.waitMs(scheduler.getConfiguration()));
     if (orders == null) {
       return;
     }
@@ -70,11 +70,6 @@ final class MemoryPreemption {
       scheduler.schedulerLock().unlock();
     }
     metrics.memoryPreemption();
-  }
-
-  /** The preemption monitor's wait between telling an ApplicationMaster and killing. */
-  private long waitMs() {
-    return PreemptionMonitor.waitMs(scheduler.getConfiguration());
   }
 
   private static JsonNode read(String orders) {

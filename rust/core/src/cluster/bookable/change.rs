@@ -1,0 +1,46 @@
+//! A change of a node's bookable capacity, and why it is made.
+
+use super::growth::BookableRatio;
+use crate::ids::NodeId;
+
+/// A node whose bookable capacity has to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BookableChange {
+    /// Which node.
+    pub node: NodeId,
+    /// Bookable over registered size until now.
+    pub from: BookableRatio,
+    /// Bookable over registered size from now on.
+    pub ratio: BookableRatio,
+    /// Why.
+    pub because: Resized,
+}
+
+/// Why the bookable capacity of a node changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resized {
+    /// What it holds, and what waits, needs more room or less.
+    ByDemand,
+    /// Its agent does not report.
+    Unreported,
+    /// A queue waits for its guarantee, and the preemption monitor takes nothing back for it: it is shown less than is
+    /// booked, until it does.
+    GuaranteeOverdue,
+    /// No node of its label may be raised, or none at all.
+    Forbidden,
+}
+
+impl BookableChange {
+    /// Why, in words.
+    pub fn reason(&self) -> &'static str {
+        match (self.because, self.ratio.is_raised()) {
+            (Resized::ByDemand, true) => "its demand leaves room above the registered size",
+            (Resized::ByDemand, false) => "its demand leaves no room above the registered size",
+            (Resized::Unreported, _) => "the agent does not report",
+            (Resized::GuaranteeOverdue, _) => {
+                "a queue waits for its guarantee, and the preemption monitor takes nothing back"
+            }
+            (Resized::Forbidden, _) => "its nodes may not be raised",
+        }
+    }
+}
