@@ -31,6 +31,12 @@ impl Amounts {
         fixed(amount, resource as usize)
     }
 
+    /// With this amount of one resource.
+    pub(crate) fn with(mut self, resource: Resource, amount: i64) -> Self {
+        self.0[resource as usize] = amount;
+        self
+    }
+
     pub(crate) const fn to_array(self) -> [i64; 4] {
         self.0
     }

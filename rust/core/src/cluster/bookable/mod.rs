@@ -6,6 +6,7 @@ mod growth;
 mod guarantee;
 mod headroom;
 mod hold;
+mod owed;
 mod part;
 mod proof;
 mod shares;
@@ -33,6 +34,7 @@ pub use users::UserLimit;
 use super::settings::ClusterSettings;
 use super::state::{Application, Applications, NodeEntry, Nodes, State};
 use super::waiting::WaitingTable;
+use crate::amounts::Amounts;
 use crate::ids::NodeId;
 use crate::resources::Resource;
 use booked::Ratios;
@@ -95,7 +97,7 @@ impl Bookable {
         }
         self.excuse_pause(settings, state, now_ms);
         let State { nodes, applications, .. } = &mut *state;
-        self.shares.advance(now_ms);
+        self.shares.advance(&capacity_of(nodes), now_ms);
         let waits = waits_by_queue(settings, &self.shares, nodes, applications, waiting);
         self.shares.read_waits(&waits, now_ms);
         // What is proven depends on who waits now.
@@ -193,7 +195,8 @@ impl Bookable {
                 let kinds = kinds_by_label.entry(Arc::clone(label)).or_insert_with(|| {
                     // Room for applications that may not start would look free to the preemption monitor, which
                     // would then preempt nothing for those that may.
-                    let is_owed = shares.is_guarantee_waited_for(label) && shares.owes_any(label);
+                    let is_owed = shares.is_guarantee_waited_for(label)
+                        && shares.is_any_over_guarantee(label);
                     let counts = |it: &Application| {
                         !(shares.yields(&it.queue, label) || is_owed && it.held.is_some())
                     };
@@ -244,6 +247,16 @@ impl Bookable {
         let next = entry.growth.next(entry.bookable, target, booked, every_ms, now_ms);
         (next, Resized::ByDemand)
     }
+}
+
+/// What the nodes of each label have together, as they reported.
+fn capacity_of(nodes: &Nodes) -> BTreeMap<Arc<str>, Amounts> {
+    let mut by_label: BTreeMap<Arc<str>, Amounts> = BTreeMap::new();
+    for entry in nodes.entries() {
+        let of_label = by_label.entry(Arc::clone(&entry.label)).or_default();
+        *of_label = of_label.plus(Amounts::rounded_down(entry.node.capacity));
+    }
+    by_label
 }
 
 fn sums(settings: &ClusterSettings, nodes: &Nodes, now_ms: i64) -> BTreeMap<Arc<str>, Sums> {

@@ -6,8 +6,9 @@ use serde::Deserialize;
 
 use super::booked::{Booked, Ratios};
 use super::guarantee::History;
-use super::taken::{Next, Taken};
+use super::taken::{Next, Taken, TakenBy};
 use super::users::{QueueNow, UserLimit, Users};
+use crate::amounts::Amounts;
 use crate::cluster::state::Request;
 
 /// A queue's share of the nodes of one label, as CapacityScheduler computes it.
@@ -41,12 +42,13 @@ pub struct QueueShare {
 }
 
 /// A queue's part of one label.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) label: Arc<str>,
     pub(super) share: Option<QueueShare>,
     pub(super) taken: Taken,
-    /// Of a leaf queue.
+    /// The means of its containers' demands. Of a leaf queue, as the next.
+    pub(super) planned: Amounts,
     pub(super) users: Users,
     pub(super) history: History,
 }
@@ -54,6 +56,18 @@ pub(super) struct Part {
 impl Part {
     pub(super) fn is_leaf(&self) -> bool {
         self.share.as_ref().is_some_and(|share| share.is_leaf)
+    }
+
+    /// A container of this leaf queue starts.
+    pub(super) fn leaf_started(&mut self, by: &TakenBy) {
+        self.planned = self.planned.plus(by.planned);
+        self.users.started(by);
+    }
+
+    /// A container of this leaf queue ended.
+    pub(super) fn leaf_ended(&mut self, by: &TakenBy) {
+        self.planned = self.planned.minus(by.planned);
+        self.users.ended(by);
     }
 
     pub(super) fn may_be_preempted(&self) -> bool {
@@ -67,6 +81,11 @@ impl Part {
             return Booked::default();
         };
         share.guaranteed.map_or_else(|| physical.scaled(Ratios::both(share.capacity)), Booked::from)
+    }
+
+    /// The guaranteed share of the nodes, which for flows is that of the memory.
+    pub(super) fn guaranteed_share(&self, physical: Booked) -> f64 {
+        self.guaranteed(physical).over(physical, 0.0).memory
     }
 
     pub(super) fn at_most(&self, physical: Booked) -> Booked {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::booked::{Booked, Ratios};
 use super::guarantee::{Claim, claimed};
+use super::owed::{LabelNodes, Owed};
 use super::part::{Part, QueueShare};
 use super::taken::{Next, Taken, TakenBy, room, with_ancestors};
 use super::waits::{BelowGuarantee, GuaranteeWaits, QueueWaits};
+use crate::amounts::Amounts;
 use crate::cluster::state::{Container, NodeEntry, Request};
 
 /// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
@@ -16,8 +18,7 @@ pub(crate) struct Shares {
     queues: BTreeMap<Arc<str>, Vec<Part>>,
     /// Sum of the registered sizes, by label.
     physical: BTreeMap<Arc<str>, Booked>,
-    /// The labels where a leaf queue holds more than its guarantee.
-    over_guarantee: BTreeSet<Arc<str>>,
+    owed: Owed,
     /// The labels with a raised node.
     raised: BTreeSet<Arc<str>>,
     /// The labels that are not exclusive.
@@ -77,7 +78,7 @@ impl Shares {
             let part = self.part(&queue.into(), &by.label);
             part.taken = part.taken.plus(by.taken);
         }
-        self.part(&by.queue, &by.label).users.started(by);
+        self.part(&by.queue, &by.label).leaf_started(by);
     }
 
     /// Containers change their queue or their node's label.
@@ -95,7 +96,7 @@ impl Shares {
 
     /// A container ended.
     pub(crate) fn ended(&mut self, by: &TakenBy) {
-        self.part(&by.queue, &by.label).users.ended(by);
+        self.part(&by.queue, &by.label).leaf_ended(by);
         let mut is_forgotten = false;
         for queue in with_ancestors(&by.queue) {
             let part = self.part(&queue.into(), &by.label);
@@ -110,8 +111,7 @@ impl Shares {
     fn part(&mut self, queue: &Arc<str>, label: &Arc<str>) -> &mut Part {
         let parts = self.queues.entry(Arc::clone(queue)).or_default();
         let place = parts.iter().position(|part| part.label == *label).unwrap_or_else(|| {
-            let (taken, users, history) = Default::default();
-            parts.push(Part { label: Arc::clone(label), share: None, taken, users, history });
+            parts.push(Part { label: Arc::clone(label), ..Part::default() });
             parts.len() - 1
         });
         &mut parts[place]
@@ -142,15 +142,16 @@ impl Shares {
         self.raised.contains(label)
     }
 
-    /// Advances the queues' histories to `now_ms`.
-    pub(crate) fn advance(&mut self, now_ms: i64) {
-        self.over_guarantee.clear();
+    /// Advances the queues' histories to `now_ms`, with what the nodes of each label have.
+    pub(crate) fn advance(&mut self, capacity: &BTreeMap<Arc<str>, Amounts>, now_ms: i64) {
+        self.owed.clear();
         for part in self.queues.values_mut().flatten() {
             part.history.advance(part.taken, now_ms);
             let physical = physical_of(&self.physical, &part.label);
             part.users.refresh(part.taken, physical);
-            if part.is_leaf() && part.is_over_guarantee(physical) {
-                self.over_guarantee.insert(Arc::clone(&part.label));
+            if part.is_leaf() {
+                let capacity = capacity.get(&part.label).copied().unwrap_or_default();
+                self.owed.read(part, LabelNodes { physical, capacity });
             }
         }
     }
@@ -295,20 +296,26 @@ impl Shares {
     }
 
     /// Whether a queue holds more than its guarantee.
-    #[inline]
-    pub(crate) fn owes_any(&self, label: &str) -> bool {
-        !self.over_guarantee.is_empty() && self.over_guarantee.contains(label)
+    pub(super) fn is_any_over_guarantee(&self, label: &str) -> bool {
+        self.owed.is_any_over_guarantee(label)
     }
 
-    /// Whether a container of this queue goes by request, at once: with it the queue is within its guarantee,
-    /// while another queue holds more than its own.
+    /// Whether [`Shares::owes`] may be true for some queue.
+    #[inline]
+    pub(crate) fn owes_any(&self, label: &str) -> bool {
+        self.owed.any(label)
+    }
+
+    /// Whether a container of this queue goes by request, at once: with it the queue is within its guarantee, and
+    /// another queue takes more than its own.
     pub(crate) fn owes(&self, queue: &str, label: &str, request: Request) -> bool {
         if !self.owes_any(label) {
             return false;
         }
         let physical = physical_of(&self.physical, label);
-        let part = self.known(queue, label);
-        part.is_some_and(|part| part.guarantees(request.into(), physical))
+        self.known(queue, label).is_some_and(|part| {
+            part.guarantees(request.into(), physical) && self.owed.to(part, physical)
+        })
     }
 
     /// How much more of containers like this one fits below the maxima of a queue and of those above it, and

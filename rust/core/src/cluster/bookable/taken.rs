@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::booked::{Booked, Ratios};
+use crate::amounts::Amounts;
 
 /// What containers take: by their requests, and by their demand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(crate) struct TakenBy {
     pub(crate) label: Arc<str>,
     pub(crate) user: Arc<str>,
     pub(crate) taken: Taken,
+    /// The mean of its demand.
+    pub(crate) planned: Amounts,
 }
 
 /// A container that is to start, and in whose name.

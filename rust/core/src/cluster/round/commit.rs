@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::cluster::bookable::{Next, Shares, Taken, TakenBy, demanded_of};
 use crate::cluster::patience::admit;
@@ -99,7 +100,8 @@ fn approve(
     let taken = Taken { requested: request.into(), demanded };
     let queue = application.queue.as_str();
     let (label, user) = (Arc::clone(&entry.label), Arc::clone(&application.user));
-    let taken_by = TakenBy { queue: queue.into(), label, user, taken };
+    let planned = Amounts::rounded_down(demand.mean());
+    let taken_by = TakenBy { queue: queue.into(), label, user, taken, planned };
     let approved = |reason, score| Approved { reason, score, demand, taken_by };
     if !entry.is_decided(settings, now_ms) {
         return Some(Ok(approved(PlacedReason::CapacityScheduler, None)));

@@ -69,7 +69,7 @@ pub enum PlacedReason {
     Fits,
     /// It waited too long, and the node has room by request.
     Starving,
-    /// Its queue is below its guarantee while another queue is above, and the node has room by request.
+    /// Its queue takes less than its guarantee while another queue takes more, and the node has room by request.
     Owed,
     /// CapacityScheduler decided: mode `observe`, or no fresh report of the node.
     CapacityScheduler,

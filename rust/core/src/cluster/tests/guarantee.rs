@@ -1,12 +1,14 @@
 //! With CapacityScheduler's limits and its preemption monitor around the core, every queue gets its
 //! guarantee about as soon as on nodes of their registered size, and none takes more than its maximum.
 
+mod setups;
 mod surroundings;
 
 use proptest::prelude::*;
 
 use super::*;
-use surroundings::{ApplicationSetup, QueueSetup, Surroundings};
+use setups::{ApplicationSetup, QueueSetup};
+use surroundings::Surroundings;
 
 const NODE_MB: u64 = 8_000;
 /// The largest container.
@@ -19,8 +21,8 @@ const ROUNDS_OF_A_PREEMPTION: u32 = 6;
 
 /// Within how many rounds the guarantee has to be delivered: in twice the time, and the preemptions of what is booked
 /// above the registered size, and of one more. The monitor may choose these first, and they may free next to nothing.
-fn may_take(unraised_rounds: u32, preemptions_above: u32) -> u32 {
-    2 * unraised_rounds + 3 + ROUNDS_OF_A_PREEMPTION * (preemptions_above + 1)
+fn may_take(rounds_alone: u32, preemptions_above: u32) -> u32 {
+    2 * rounds_alone + 3 + ROUNDS_OF_A_PREEMPTION * (preemptions_above + 1)
 }
 
 /// Applications of a queue. Those of the last queue ask for few containers until it asks for its guarantee.
@@ -29,11 +31,13 @@ fn applications(asks: Vec<u32>) -> impl Strategy<Value = Vec<ApplicationSetup>> 
     let count = || prop::sample::select(asks.clone());
     let request_mb = prop::sample::select(vec![250, 500, LARGEST_MB]);
     let between_peaks = prop::sample::select(vec![0.1, 0.5, 1.0]);
-    let application = (ratio, request_mb, between_peaks, [count(), count()]).prop_map(
-        |(known_ratio, request_mb, between_peaks, asks)| ApplicationSetup {
+    let cpu_cores = prop::sample::select(vec![0.01, 2.0, 6.0]);
+    let application = (ratio, request_mb, between_peaks, cpu_cores, [count(), count()]).prop_map(
+        |(known_ratio, request_mb, between_peaks, cpu_cores, asks)| ApplicationSetup {
             known_ratio,
             request_mb,
             between_peaks,
+            cpu_cores,
             asks,
         },
     );
@@ -95,6 +99,15 @@ fn rounds_to_deliver(
     })
 }
 
+/// Nodes that the queues before the last one may fill alone, as they may fill raised nodes by demand: what the last one
+/// is guaranteed has to be taken from them.
+fn full(nodes: usize, queues: &[QueueSetup]) -> Surroundings {
+    let mut queues = queues.to_vec();
+    let last = queues.len() - 1;
+    queues[..last].iter_mut().for_each(|it| it.maximum = 1.0);
+    Surroundings::new(NODE_MB, nodes, queues, 10)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -103,13 +116,12 @@ proptest! {
         nodes in 2..5_usize,
         queues in queues(),
     ) {
-        let surroundings = || Surroundings::new(NODE_MB, nodes, queues.clone(), 10);
-        let unraised = rounds_to_deliver(surroundings().unraised(), |_| MOST_ROUNDS);
-        let Ok(unraised) = unraised else {
-            return Err(TestCaseError::fail(format!("unraised: {unraised:?}")));
+        let alone = rounds_to_deliver(full(nodes, &queues).without_elastane(), |_| MOST_ROUNDS);
+        let Ok(alone) = alone else {
+            return Err(TestCaseError::fail(format!("CapacityScheduler alone: {alone:?}")));
         };
-        let at_most = |it: &Surroundings| may_take(unraised, it.preemptions_above_physical());
-        let raised = rounds_to_deliver(surroundings(), at_most);
+        let at_most = |it: &Surroundings| may_take(alone, it.preemptions_above_physical());
+        let raised = rounds_to_deliver(Surroundings::new(NODE_MB, nodes, queues, 10), at_most);
         prop_assert!(raised.is_ok(), "{}", raised.unwrap_err());
     }
 }
@@ -120,6 +132,7 @@ fn small_containers_that_wait_in_a_full_queue_take_no_guarantee() {
         known_ratio,
         request_mb,
         between_peaks: 1.0,
+        cpu_cores: 0.01,
         asks: [ask, 0],
     };
     let queue = |name: &str, applications| QueueSetup {
@@ -151,7 +164,7 @@ fn small_containers_that_wait_in_a_full_queue_take_no_guarantee() {
         let rounds = surroundings.rounds_until(1, 3_000, at_most);
         rounds.ok_or_else(|| surroundings.state())
     };
-    let unraised = rounds(surroundings().unraised(), MOST_ROUNDS).unwrap();
-    let raised = rounds(surroundings(), may_take(unraised, 0));
-    assert!(raised.is_ok(), "{} rounds: {}", may_take(unraised, 0), raised.unwrap_err());
+    let alone = rounds(surroundings().without_elastane(), MOST_ROUNDS).unwrap();
+    let raised = rounds(surroundings(), may_take(alone, 0));
+    assert!(raised.is_ok(), "{} rounds: {}", may_take(alone, 0), raised.unwrap_err());
 }

@@ -1,5 +1,7 @@
 //! What a user may take of a leaf queue.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 const UNKNOWN: Option<f64> = None;
@@ -117,7 +119,7 @@ fn users_of_different_resources_may_take_as_much_as_in_capacity_scheduler() {
     assert!(matches!(place(&mut cluster, "1", memory, node, 0), Commit::Placed(_)));
     assert!(matches!(place(&mut cluster, "2", cpu, node, 0), Commit::Placed(_)));
     // Their shares of 4/8 each count as 8/8, though only 5/8 of either resource are taken.
-    cluster.bookable.shares.advance(0);
+    cluster.bookable.shares.advance(&BTreeMap::new(), 0);
     cluster.pending(memory, ask(1, 1), 0);
     assert!(matches!(place(&mut cluster, "3", memory, node, 0), Commit::Placed(_)));
 }

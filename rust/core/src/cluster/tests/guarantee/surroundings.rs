@@ -2,49 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::setups::{ApplicationSetup, MB, NODE_CORES, NODE_VCORES, QueueSetup};
 use super::*;
-
-pub(super) const MB: u64 = 1_000_000;
 
 /// `yarn.resourcemanager.monitor.capacity.preemption.monitoring_interval`.
 const MONITOR_EVERY_MS: i64 = 3_000;
 /// `max_wait_before_kill`.
 const MAX_WAIT_MS: i64 = 15_000;
-
-#[derive(Debug, Clone)]
-pub(super) struct QueueSetup {
-    pub(super) name: String,
-    pub(super) capacity: f64,
-    pub(super) maximum: f64,
-    /// Demand over request of what it ran alone for an hour before; none if it has run nothing yet.
-    pub(super) past_ratio: Option<f64>,
-    pub(super) applications: Vec<ApplicationSetup>,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct ApplicationSetup {
-    /// Demand over request; none where it is not known.
-    pub(super) known_ratio: Option<f64>,
-    pub(super) request_mb: u64,
-    /// It demands that much in the first third of each minute and a half, counted from its start, and otherwise this
-    /// part of it.
-    pub(super) between_peaks: f64,
-    /// How many containers it asks for at the beginning, and 20 s later.
-    pub(super) asks: [u32; 2],
-}
-
-impl ApplicationSetup {
-    fn demands(&self, ratio: f64) -> Demands {
-        let peak_bytes = (self.request_mb * MB) as f64 * ratio;
-        let slots = (0..2_000).map(|slot| {
-            let part = if slot % 30 < 10 { 1.0 } else { self.between_peaks };
-            Resources::from_array([0.01, peak_bytes * part, 0.0, 0.0])
-        });
-        let slots: Vec<_> = slots.collect();
-        let demand = Demand::series(crate::SLOT_MS, &slots).unwrap();
-        executors(demand, 0.0)
-    }
-}
 
 /// A queue and the place of one of its applications.
 type Place = (usize, usize);
@@ -62,6 +26,7 @@ struct Runs {
 pub(super) struct Surroundings {
     cluster: Cluster,
     nodes: Vec<NodeId>,
+    nodes_report: bool,
     node_mb: u64,
     /// `total_preemption_per_round`, in hundredths.
     percent_per_round: u64,
@@ -86,7 +51,7 @@ impl Surroundings {
         let ceiling = ClusterSettings { max_ratio: 4.0, ..settings() };
         let peaks = Peaks::Strict;
         let mut cluster = Cluster::new(ceiling, Box::new(MinFrag { peaks }));
-        let size = Request { memory_bytes: node_mb * MB, vcores: 512 };
+        let size = Request { memory_bytes: node_mb * MB, vcores: NODE_VCORES };
         let nodes = (0..nodes).map(|number| cluster.node_added(&format!("node-{number}:1"), size));
         let nodes = nodes.collect();
         let shares = queues.iter().map(|queue| QueueShare {
@@ -107,6 +72,7 @@ impl Surroundings {
         let mut surroundings = Self {
             cluster,
             nodes,
+            nodes_report: true,
             node_mb,
             percent_per_round,
             queues,
@@ -132,6 +98,7 @@ impl Surroundings {
                 known_ratio: Some(ratio),
                 request_mb: 1_000,
                 between_peaks: 1.0,
+                cpu_cores: 0.01,
                 asks: [0, 0],
             };
             let id = format!("past of {}", queue.name);
@@ -159,17 +126,21 @@ impl Surroundings {
 
     /// Reports of all nodes, and the bookable capacity.
     fn follow(&mut self) {
-        let physical = Resources::from_array([64.0, (self.node_mb * MB) as f64, 0.0, 0.0]);
-        for node in self.nodes.clone() {
-            self.cluster.reported(node, physical, self.now_ms);
+        let physical = Resources::from_array([NODE_CORES, (self.node_mb * MB) as f64, 0.0, 0.0]);
+        for node in self.nodes.iter().filter(|_| self.nodes_report) {
+            self.cluster.reported(*node, physical, self.now_ms);
         }
         self.cluster.bookable_changes(usize::MAX, self.now_ms);
     }
 
-    /// The same with nodes that keep their registered size.
-    pub(super) fn unraised(mut self) -> Self {
-        self.cluster.forbid_raising(true);
+    /// The same where no node reports, so that CapacityScheduler decides alone.
+    pub(super) fn without_elastane(mut self) -> Self {
+        self.nodes_report = false;
         self
+    }
+
+    fn waits(&self, application: ApplicationId) -> bool {
+        self.cluster.application(application).unwrap().waiting.is_some()
     }
 
     fn setup(&self, (queue, place): Place) -> &ApplicationSetup {
@@ -211,7 +182,10 @@ impl Surroundings {
     fn heartbeat(&mut self, node: NodeId) {
         let entry = self.cluster.node(node).unwrap();
         let free = entry.free(true);
-        let mut named = self.cluster.round(node, free, self.now_ms).unwrap_or_default();
+        let ordered = self.cluster.round(node, free, self.now_ms);
+        let mut named = ordered.unwrap_or_else(|| {
+            self.applications.keys().copied().filter(|it| self.waits(*it)).collect()
+        });
         named.sort_by(|one, other| {
             let served = |application| self.served(self.applications[application].0);
             served(one).total_cmp(&served(other))
@@ -295,7 +269,7 @@ impl Surroundings {
         chosen
     }
 
-    /// Rounds of the monitor until a queue uses this much; none if it does not within `at_most` of them.
+    /// Rounds of the monitor until a queue uses this much, or its part of the CPU; none if it does not within `at_most` of them.
     pub(super) fn rounds_until(
         &mut self,
         queue: usize,
@@ -303,7 +277,7 @@ impl Surroundings {
         at_most: u32,
     ) -> Option<u32> {
         let from = self.rounds;
-        while self.used_mb(queue) < wanted_mb {
+        while self.used_mb(queue) < wanted_mb && !self.uses_its_cpu(queue) {
             if self.rounds - from >= at_most {
                 return None;
             }
@@ -319,6 +293,16 @@ impl Surroundings {
 
     pub(super) fn used_mb(&self, queue: usize) -> u64 {
         self.running_of(queue).map(|it| it.size_mb).sum()
+    }
+
+    /// Whether a queue uses its share of the CPU, but for less than a container on each node and of the share.
+    fn uses_its_cpu(&self, queue: usize) -> bool {
+        let cores = |it: &ApplicationSetup| it.planned_cores();
+        let used: f64 = self.running_of(queue).map(|it| cores(self.setup(it.of))).sum();
+        let largest = self.queues[queue].applications.iter().map(cores).fold(0.0, f64::max);
+        let nodes = self.nodes.len() as f64;
+        let share = self.queues[queue].capacity * NODE_CORES * nodes;
+        used > 0.0 && used > share - largest * (nodes + 1.0)
     }
 
     fn served(&self, queue: usize) -> f64 {
@@ -352,7 +336,7 @@ impl Surroundings {
     pub(super) fn preemptions_above_physical(&self) -> u32 {
         let booked_mb: u64 = self.running.iter().map(|it| it.size_mb).sum();
         let above_mb = booked_mb.saturating_sub(self.physical_mb());
-        let at_once_mb = self.bookable_mb() * self.percent_per_round / 100;
+        let at_once_mb = self.physical_mb() * self.percent_per_round / 100;
         above_mb.div_ceil(at_once_mb) as u32
     }
 
