@@ -319,7 +319,12 @@ fn why(placed: &Placed) -> String {
             "waited past the bound, so it passed as CapacityScheduler orders it".into()
         }
         PlacedReason::Owed => {
-            "its queue had less than its guarantee while another had more, so it went by request"
+            "its queue was below its guarantee while another was above, so it went by request"
+                .into()
+        }
+        PlacedReason::OwedFlow => {
+            "its queue had less than its share of the CPU, network or disk that it lacked while \
+             another had more, so it went by request"
                 .into()
         }
         PlacedReason::CapacityScheduler => "CapacityScheduler placed it as it would alone".into(),

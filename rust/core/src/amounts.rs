@@ -31,10 +31,9 @@ impl Amounts {
         fixed(amount, resource as usize)
     }
 
-    /// With this amount of one resource.
-    pub(crate) fn with(mut self, resource: Resource, amount: i64) -> Self {
-        self.0[resource as usize] = amount;
-        self
+    /// A part of each amount, rounded down.
+    pub(crate) fn scaled(self, part: f64) -> Self {
+        Self(self.0.map(|amount| (amount as f64 * part) as i64))
     }
 
     pub(crate) const fn to_array(self) -> [i64; 4] {

@@ -16,6 +16,7 @@ mod guarantee;
 mod keeping;
 mod overcommitting;
 mod overdue;
+mod owed_flows;
 mod preempting;
 mod queues;
 mod remaining;

@@ -9,6 +9,7 @@ mod hold;
 mod owed;
 mod part;
 mod proof;
+mod queues;
 mod shares;
 mod taken;
 mod users;

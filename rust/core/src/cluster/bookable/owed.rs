@@ -1,4 +1,4 @@
-//! Whether a queue is owed containers: what they are guaranteed is used by another queue. `docs/decisions/0036`.
+//! Whether a queue goes by request because others take what it is guaranteed. `docs/decisions/0036` has the rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,74 +8,78 @@ use super::part::Part;
 use crate::amounts::Amounts;
 use crate::resources::Resource;
 
-/// What leaf queues take above their guarantees, by label.
+/// What leaf queues take beyond their guarantees, by label, at the latest look.
 #[derive(Debug, Default)]
 pub(super) struct Owed {
     /// The labels where one holds more memory or virtual cores.
     over_guarantee: BTreeSet<Arc<str>>,
-    /// What the label's nodes have of each flow of which one is planned to use more; 0 of the others.
-    contested: BTreeMap<Arc<str>, Amounts>,
+    /// The labels where one is planned to use more of a flow.
+    flows: BTreeMap<Arc<str>, Flows>,
 }
 
-/// The nodes of one label.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LabelNodes {
-    /// Their registered sizes.
-    pub(super) physical: Booked,
-    /// What they have, as reported.
-    pub(super) capacity: Amounts,
+/// The flows of a label.
+#[derive(Debug, Default)]
+struct Flows {
+    /// What the nodes have.
+    capacity: Amounts,
+    /// What all leaf queues are planned to use beyond their shares.
+    beyond: Amounts,
 }
 
 impl Owed {
     pub(super) fn clear(&mut self) {
         self.over_guarantee.clear();
-        self.contested.clear();
+        self.flows.clear();
     }
 
-    /// Notes what a leaf queue takes.
-    pub(super) fn read(&mut self, part: &Part, nodes: LabelNodes) {
-        if part.is_over_guarantee(nodes.physical) {
+    /// Notes what a leaf queue takes of a label's nodes, which have `capacity`.
+    pub(super) fn note(&mut self, part: &mut Part, physical: Booked, capacity: Amounts) {
+        if part.is_over_guarantee(physical) {
             self.over_guarantee.insert(Arc::clone(&part.label));
         }
-        let share = part.guaranteed_share(nodes.physical);
-        for flow in Resource::FLOWS {
-            let capacity = nodes.capacity.get(flow);
-            if capacity > 0 && has_its_share(part, flow, share, capacity) {
-                let of_label = self.contested.entry(Arc::clone(&part.label)).or_default();
-                *of_label = of_label.with(flow, capacity);
-            }
+        let share = part.guaranteed_share(physical);
+        let beyond = part.planned.minus(capacity.scaled(share)).masked_by(capacity.known_mask());
+        part.beyond = beyond.max(Amounts::ZERO);
+        if Resource::FLOWS.into_iter().any(|flow| part.beyond.get(flow) > 0) {
+            let flows = self.flows.entry(Arc::clone(&part.label)).or_default();
+            flows.capacity = capacity;
+            flows.beyond = flows.beyond.plus(part.beyond);
         }
     }
 
     /// Whether a leaf queue holds more memory or virtual cores than its guarantee.
-    pub(super) fn is_any_over_guarantee(&self, label: &str) -> bool {
-        self.over_guarantee.contains(label)
-    }
-
-    /// Whether a queue may be owed something.
     #[inline]
-    pub(super) fn any(&self, label: &str) -> bool {
+    pub(super) fn is_any_over_guarantee(&self, label: &str) -> bool {
         !self.over_guarantee.is_empty() && self.over_guarantee.contains(label)
-            || !self.contested.is_empty() && self.contested.contains_key(label)
     }
 
-    /// Whether a queue is owed a container with which it stays within its guarantee.
-    pub(super) fn to(&self, part: &Part, physical: Booked) -> bool {
-        if self.is_any_over_guarantee(&part.label) {
-            return true;
-        }
-        let Some(contested) = self.contested.get(&part.label) else {
+    /// Whether a leaf queue is planned to use more than its share of a flow.
+    #[inline]
+    pub(super) fn is_any_flow_beyond(&self, label: &str) -> bool {
+        !self.flows.is_empty() && self.flows.contains_key(label)
+    }
+
+    /// Whether a container of this mean demand goes though the flow `lacking` is all planned: with it the queue is
+    /// within its share of every flow, and what it has beyond the plan is no more than what others use of `lacking`
+    /// beyond their shares.
+    pub(super) fn owes_flow(
+        &self,
+        part: &Part,
+        physical: Booked,
+        mean: Amounts,
+        lacking: Resource,
+    ) -> bool {
+        let Some(flows) = self.flows.get(&part.label) else {
             return false;
         };
-        let share = part.guaranteed_share(physical);
-        Resource::FLOWS.into_iter().any(|flow| {
-            let capacity = contested.get(flow);
-            capacity > 0 && !has_its_share(part, flow, share, capacity)
-        })
+        let share = flows.capacity.scaled(part.guaranteed_share(physical));
+        let with_it = part.planned.plus(mean);
+        let is_within =
+            |flow| flows.capacity.get(flow) == 0 || with_it.get(flow) <= share.get(flow);
+        let others_beyond = flows.beyond.minus(part.beyond).get(lacking);
+        lacking != Resource::Memory
+            && others_beyond > 0
+            && part.owed_flows.plus(mean).get(lacking) <= others_beyond
+            && Resource::FLOWS.into_iter().all(is_within)
     }
-}
-
-/// Whether a queue's containers are planned to use its guaranteed share of a flow.
-fn has_its_share(part: &Part, flow: Resource, share: f64, capacity: i64) -> bool {
-    part.planned.get(flow) as f64 >= share * capacity as f64
 }

@@ -47,8 +47,13 @@ pub(super) struct Part {
     pub(super) label: Arc<str>,
     pub(super) share: Option<QueueShare>,
     pub(super) taken: Taken,
-    /// The means of its containers' demands. Of a leaf queue, as the next.
+    /// Of a leaf queue: the means of its containers' demands, as planned at their starts.
     pub(super) planned: Amounts,
+    /// Of a leaf queue: what is planned beyond its share of each flow, at the latest look.
+    pub(super) beyond: Amounts,
+    /// Of a leaf queue: the part of `planned` that started because flows were owed.
+    pub(super) owed_flows: Amounts,
+    /// Of a leaf queue.
     pub(super) users: Users,
     pub(super) history: History,
 }
@@ -61,12 +66,14 @@ impl Part {
     /// A container of this leaf queue starts.
     pub(super) fn leaf_started(&mut self, by: &TakenBy) {
         self.planned = self.planned.plus(by.planned);
+        self.owed_flows = self.owed_flows.plus(by.owed_flows());
         self.users.started(by);
     }
 
     /// A container of this leaf queue ended.
     pub(super) fn leaf_ended(&mut self, by: &TakenBy) {
         self.planned = self.planned.minus(by.planned);
+        self.owed_flows = self.owed_flows.minus(by.owed_flows());
         self.users.ended(by);
     }
 

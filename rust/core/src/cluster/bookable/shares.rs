@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use super::booked::{Booked, Ratios};
 use super::guarantee::{Claim, claimed};
-use super::owed::{LabelNodes, Owed};
+use super::owed::Owed;
 use super::part::{Part, QueueShare};
+use super::queues::Queues;
 use super::taken::{Next, Taken, TakenBy, room, with_ancestors};
 use super::waits::{BelowGuarantee, GuaranteeWaits, QueueWaits};
 use crate::amounts::Amounts;
-use crate::cluster::state::{Container, NodeEntry, Request};
+use crate::cluster::state::{Container, NodeEntry, PlacedReason, Request};
+use crate::resources::Resource;
 
-/// All queues, by path. A queue that CapacityScheduler no longer has is forgotten with its last container.
+/// The shares of all queues.
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
-    queues: BTreeMap<Arc<str>, Vec<Part>>,
+    queues: Queues,
     /// Sum of the registered sizes, by label.
     physical: BTreeMap<Arc<str>, Booked>,
     owed: Owed,
@@ -38,47 +40,29 @@ impl Shares {
 
     /// The queues as they are now configured.
     pub(crate) fn configure(&mut self, shares: Vec<QueueShare>) {
-        for part in self.queues.values_mut().flatten() {
-            part.share = None;
-        }
         let is_shared = |share: &&QueueShare| share.is_label_shared;
         self.shared_labels = shares.iter().filter(is_shared).map(|it| it.label.clone()).collect();
-        for share in shares {
-            let (queue, label) = (share.queue.as_str().into(), share.label.as_str().into());
-            self.part(&queue, &label).share = Some(share);
-        }
-        let shares = self.queues.values().flatten().filter_map(|part| part.share.as_ref());
-        let monitor_ms = shares.filter_map(|share| share.preempted_within_ms).max();
+        let monitor_ms = shares.iter().filter_map(|share| share.preempted_within_ms).max();
         self.waits.set_monitor_ms(monitor_ms);
-        self.forget_empty();
-    }
-
-    fn forget_empty(&mut self) {
-        self.queues.retain(|_, parts| {
-            parts.retain(|part| part.share.is_some() || part.taken != Taken::default());
-            !parts.is_empty()
-        });
+        self.queues.configure(shares);
     }
 
     /// The number of queues that are configured or hold containers.
     #[cfg(test)]
     pub(crate) fn queue_count(&self) -> usize {
-        self.queues.len()
+        self.queues.paths().count()
     }
 
     /// The number of users that hold containers in a queue.
     #[cfg(test)]
     pub(crate) fn user_count(&self, queue: &str) -> usize {
-        self.queues[queue].iter().map(|part| part.users.count()).sum()
+        let parts = self.queues.iter().filter(|(path, _)| ***path == *queue);
+        parts.map(|(_, part)| part.users.count()).sum()
     }
 
     /// A container starts.
     pub(crate) fn started(&mut self, by: &TakenBy) {
-        for queue in with_ancestors(&by.queue) {
-            let part = self.part(&queue.into(), &by.label);
-            part.taken = part.taken.plus(by.taken);
-        }
-        self.part(&by.queue, &by.label).leaf_started(by);
+        self.queues.started(by);
     }
 
     /// Containers change their queue or their node's label.
@@ -96,29 +80,11 @@ impl Shares {
 
     /// A container ended.
     pub(crate) fn ended(&mut self, by: &TakenBy) {
-        self.part(&by.queue, &by.label).leaf_ended(by);
-        let mut is_forgotten = false;
-        for queue in with_ancestors(&by.queue) {
-            let part = self.part(&queue.into(), &by.label);
-            part.taken = part.taken.minus(by.taken);
-            is_forgotten |= part.share.is_none() && part.taken == Taken::default();
-        }
-        if is_forgotten {
-            self.forget_empty();
-        }
-    }
-
-    fn part(&mut self, queue: &Arc<str>, label: &Arc<str>) -> &mut Part {
-        let parts = self.queues.entry(Arc::clone(queue)).or_default();
-        let place = parts.iter().position(|part| part.label == *label).unwrap_or_else(|| {
-            parts.push(Part { label: Arc::clone(label), ..Part::default() });
-            parts.len() - 1
-        });
-        &mut parts[place]
+        self.queues.ended(by);
     }
 
     fn known(&self, queue: &str, label: &str) -> Option<&Part> {
-        self.queues.get(queue)?.iter().find(|part| &*part.label == label && part.share.is_some())
+        self.queues.known(queue, label)
     }
 
     /// The sum of the registered sizes of a label's nodes changed.
@@ -145,13 +111,13 @@ impl Shares {
     /// Advances the queues' histories to `now_ms`, with what the nodes of each label have.
     pub(crate) fn advance(&mut self, capacity: &BTreeMap<Arc<str>, Amounts>, now_ms: i64) {
         self.owed.clear();
-        for part in self.queues.values_mut().flatten() {
+        for part in self.queues.iter_mut() {
             part.history.advance(part.taken, now_ms);
             let physical = physical_of(&self.physical, &part.label);
             part.users.refresh(part.taken, physical);
             if part.is_leaf() {
                 let capacity = capacity.get(&part.label).copied().unwrap_or_default();
-                self.owed.read(part, LabelNodes { physical, capacity });
+                self.owed.note(part, physical, capacity);
             }
         }
     }
@@ -167,11 +133,8 @@ impl Shares {
     ) -> Option<Ratios> {
         let physical = physical_of(&self.physical, label);
         let mut claims = Vec::new();
-        for (queue, parts) in &self.queues {
-            let Some(part) = parts.iter().find(|part| &*part.label == label) else {
-                continue;
-            };
-            if part.is_leaf() {
+        for (queue, part) in self.queues.iter() {
+            if &*part.label == label && part.is_leaf() {
                 let waits = waiting.get(&**queue).map(|waits| waits.taken).unwrap_or_default();
                 let guaranteed = part.guaranteed(physical);
                 claims.push(Claim { guaranteed, taken: part.taken, waits, history: part.history });
@@ -183,10 +146,10 @@ impl Shares {
 
     /// Notes the leaf queues that wait and hold less than their guarantee.
     pub(super) fn read_waits(&mut self, waiting: &HashMap<&str, QueueWaits>, now_ms: i64) {
-        let parts = self.queues.iter().flat_map(|(queue, parts)| {
-            let waits = waiting.get(&**queue);
-            waits.into_iter().flat_map(move |waits| parts.iter().map(move |it| (queue, waits, it)))
-        });
+        let parts = self
+            .queues
+            .iter()
+            .filter_map(|(queue, part)| Some((queue, waiting.get(&**queue)?, part)));
         let below = parts.filter(|(_, _, part)| {
             part.is_leaf() && part.is_below_guarantee(physical_of(&self.physical, &part.label))
         });
@@ -222,7 +185,7 @@ impl Shares {
             let lacks = part.guaranteed(physical).minus(part.taken.requested);
             let withheld =
                 if overdue.is_new { lacks.times(overdue.times) } else { Booked::default() };
-            self.queues.keys().any(may_give).then_some(withheld)
+            self.queues.paths().any(may_give).then_some(withheld)
         });
         overdue.reduce(Booked::max)
     }
@@ -296,26 +259,49 @@ impl Shares {
     }
 
     /// Whether a queue holds more than its guarantee.
-    pub(super) fn is_any_over_guarantee(&self, label: &str) -> bool {
+    #[inline]
+    pub(crate) fn is_any_over_guarantee(&self, label: &str) -> bool {
         self.owed.is_any_over_guarantee(label)
     }
 
-    /// Whether [`Shares::owes`] may be true for some queue.
+    /// Whether a queue is planned to use more than its share of a flow.
     #[inline]
-    pub(crate) fn owes_any(&self, label: &str) -> bool {
-        self.owed.any(label)
+    pub(crate) fn is_any_flow_beyond(&self, label: &str) -> bool {
+        self.owed.is_any_flow_beyond(label)
     }
 
-    /// Whether a container of this queue goes by request, at once: with it the queue is within its guarantee, and
-    /// another queue takes more than its own.
+    /// Whether a container of this queue goes by request, at once: with it the queue is within its guarantee,
+    /// while another queue holds more than its own.
     pub(crate) fn owes(&self, queue: &str, label: &str, request: Request) -> bool {
-        if !self.owes_any(label) {
+        if !self.is_any_over_guarantee(label) {
             return false;
         }
         let physical = physical_of(&self.physical, label);
-        self.known(queue, label).is_some_and(|part| {
-            part.guarantees(request.into(), physical) && self.owed.to(part, physical)
-        })
+        let part = self.known(queue, label);
+        part.is_some_and(|part| part.guarantees(request.into(), physical))
+    }
+
+    /// Why a container that lacks a resource goes by request all the same, if it does: with it the queue is within its
+    /// guarantee, and others take more than theirs. `mean` is its planned use.
+    pub(crate) fn owed(
+        &self,
+        queue: &str,
+        label: &str,
+        request: Request,
+        mean: impl FnOnce() -> Amounts,
+        lacking: Resource,
+    ) -> Option<PlacedReason> {
+        if self.owes(queue, label, request) {
+            return Some(PlacedReason::Owed);
+        }
+        if !self.is_any_flow_beyond(label) {
+            return None;
+        }
+        let physical = physical_of(&self.physical, label);
+        let part = self.known(queue, label)?;
+        let is_owed = part.guarantees(request.into(), physical)
+            && self.owed.owes_flow(part, physical, mean(), lacking);
+        is_owed.then_some(PlacedReason::OwedFlow)
     }
 
     /// How much more of containers like this one fits below the maxima of a queue and of those above it, and

@@ -19,8 +19,16 @@ pub(crate) struct TakenBy {
     pub(crate) label: Arc<str>,
     pub(crate) user: Arc<str>,
     pub(crate) taken: Taken,
-    /// The mean of its demand.
+    /// The mean of its demand, as planned at its start.
     pub(crate) planned: Amounts,
+    /// Whether it started because its queue was owed a flow.
+    pub(crate) is_owed_flow: bool,
+}
+
+impl TakenBy {
+    pub(super) fn owed_flows(&self) -> Amounts {
+        if self.is_owed_flow { self.planned } else { Amounts::ZERO }
+    }
 }
 
 /// A container that is to start, and in whose name.

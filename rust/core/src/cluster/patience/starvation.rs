@@ -4,6 +4,7 @@ use crate::cluster::ranking::Prospect;
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{Application, NodeEntry, PlacedReason, Request};
 use crate::fit::Excess;
+use crate::resources::Resource;
 
 /// A starving application that makes progress is put off for at most this many starvation waits.
 const PUT_OFF_FOR_WAITS: i64 = 5;
@@ -43,15 +44,15 @@ impl Wait {
     }
 }
 
-/// Whether a container may go to a node that its judge has refreshed. A queue that is owed its guarantee
-/// ([`Shares::owes`](crate::cluster::bookable::Shares::owes)) needs room by request alone.
+/// Whether a container may go to a node that its judge has refreshed. Where its queue is owed what it lacks
+/// ([`Shares::owed`](crate::cluster::bookable::Shares::owed)), it needs room by request alone.
 pub(crate) fn admit(
     prospect: &Prospect<'_>,
     settings: &ClusterSettings,
     entry: &NodeEntry,
     application: &Application,
     request: Request,
-    is_owed: bool,
+    owed: impl FnOnce(Resource) -> Option<PlacedReason>,
     now_ms: i64,
 ) -> Result<PlacedReason, Excess> {
     let is_admitted_by_request = |wait: Wait| {
@@ -61,12 +62,16 @@ pub(crate) fn admit(
             || prospect.some_of_each_left(),
         )
     };
-    match prospect.fits() {
-        Ok(()) => Ok(PlacedReason::Fits),
-        Err(_) if is_owed && entry.has_room_by_request(request) => Ok(PlacedReason::Owed),
-        Err(_) if Wait::of(application, now_ms).is_some_and(is_admitted_by_request) => {
-            Ok(PlacedReason::Starving)
-        }
-        Err(excess) => Err(excess),
+    let Err(excess) = prospect.fits() else {
+        return Ok(PlacedReason::Fits);
+    };
+    if entry.has_room_by_request(request)
+        && let Some(reason) = owed(excess.resource)
+    {
+        return Ok(reason);
+    }
+    match Wait::of(application, now_ms).is_some_and(is_admitted_by_request) {
+        true => Ok(PlacedReason::Starving),
+        false => Err(excess),
     }
 }

@@ -23,6 +23,8 @@ pub(crate) enum Urgency {
         latest_start_ms: i64,
     },
     Usual,
+    /// It does not fit, and its queue is owed the flow that it lacks: it goes behind those that fit.
+    OwedFlow,
 }
 
 /// Sort key of the applications that a round lists.
@@ -46,8 +48,9 @@ impl Rank {
         }
     }
 
-    pub(crate) fn starves(&self) -> bool {
-        self.urgency == Urgency::Starves
+    /// Whether it goes though it does not fit.
+    pub(crate) fn goes_by_request(&self) -> bool {
+        matches!(self.urgency, Urgency::Starves | Urgency::OwedFlow)
     }
 }
 

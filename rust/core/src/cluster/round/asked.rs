@@ -53,11 +53,15 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             Waiting { whole, ..application.as_waiting(round.cluster.state.nodes.registered()) };
         let prospect = Prospect::new(judge, entry, predicted, line.request, waiting, now_ms);
         let shares = &round.cluster.bookable.shares;
-        let is_owed = shares.owes(&application.queue, &entry.label, line.request);
-        match admit(&prospect, settings, entry, application, line.request, is_owed, now_ms) {
+        let owed = |lacking| {
+            let mean = || entry.planned_mean(predicted, line.request);
+            shares.owed(&application.queue, &entry.label, line.request, mean, lacking)
+        };
+        match admit(&prospect, settings, entry, application, line.request, owed, now_ms) {
             Ok(admitted) => {
                 let urgency = match admitted {
                     PlacedReason::Fits => urgency(&line, life, now_ms),
+                    PlacedReason::OwedFlow => Urgency::OwedFlow,
                     _ => Urgency::Starves,
                 };
                 let rank = Rank::new(&line, urgency, turn, prospect.score());

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::cluster::bookable::{Next, Shares, Taken, TakenBy, demanded_of};
 use crate::cluster::patience::admit;
@@ -100,9 +99,12 @@ fn approve(
     let taken = Taken { requested: request.into(), demanded };
     let queue = application.queue.as_str();
     let (label, user) = (Arc::clone(&entry.label), Arc::clone(&application.user));
-    let planned = Amounts::rounded_down(demand.mean());
-    let taken_by = TakenBy { queue: queue.into(), label, user, taken, planned };
-    let approved = |reason, score| Approved { reason, score, demand, taken_by };
+    let planned = entry.planned_mean(predicted, request);
+    let approved = |reason, score| {
+        let is_owed_flow = reason == PlacedReason::OwedFlow;
+        let taken_by = TakenBy { queue: queue.into(), label, user, taken, planned, is_owed_flow };
+        Approved { reason, score, demand, taken_by }
+    };
     if !entry.is_decided(settings, now_ms) {
         return Some(Ok(approved(PlacedReason::CapacityScheduler, None)));
     }
@@ -124,11 +126,11 @@ fn approve(
     if shares.yields_on(entry, queue, request) {
         return Some(Err(Refusal::QueueYields(queue.into())));
     }
-    let is_owed = shares.owes(queue, &entry.label, request);
     judge.refresh(entry, now_ms);
+    let owed = |lacking| shares.owed(queue, &entry.label, request, || planned, lacking);
     let as_waiting = application.as_waiting(registered);
     let prospect = Prospect::new(judge, entry, predicted, request, as_waiting, now_ms);
-    let admitted = admit(&prospect, settings, entry, application, request, is_owed, now_ms);
+    let admitted = admit(&prospect, settings, entry, application, request, owed, now_ms);
     let admitted = admitted.map(|reason| approved(reason, Some(prospect.score())));
     Some(admitted.map_err(Refusal::NoFit))
 }

@@ -31,6 +31,8 @@ enum Check {
     Fits,
     /// It does not fit, and may go because it starves or its queue is owed its guarantee.
     Starves,
+    /// It does not fit, and may go because its queue is owed the flow that it lacks.
+    OwedFlow,
     /// It does not fit.
     Lacks(Resource),
     /// The node is kept for another application.
@@ -59,6 +61,7 @@ impl ScreenedRound<'_> {
             let need = || need_of(row);
             let urgency = match self.check(row, line, countables, held_back, &mut filter, need) {
                 Check::Fits => urgency(line, || screen.life(row), self.now_ms),
+                Check::OwedFlow => Urgency::OwedFlow,
                 Check::Starves => Urgency::Starves,
                 Check::Lacks(resource) => {
                     notes[row] = Note::NoFit { node: self.offer.node, resource };
@@ -77,7 +80,7 @@ impl ScreenedRound<'_> {
         };
         let goes_anyway = |contender: &Contender| {
             let line = &lines[contender.row];
-            contender.rank.starves()
+            contender.rank.goes_by_request()
                 || self.wait_of(line).waited_ms >= self.settings.starvation_wait_ms
                 || self.is_owed(line) && self.entry.has_room_by_request(line.request)
         };
@@ -104,7 +107,7 @@ impl ScreenedRound<'_> {
         for (row, line) in lines.iter().enumerate() {
             let need = || self.entry.need(predicted[row].as_ref(), line.request);
             match self.check(row, line, countables, held_back, &mut filter, need) {
-                Check::Fits | Check::Starves => fitting.push(line.application),
+                Check::Fits | Check::Starves | Check::OwedFlow => fitting.push(line.application),
                 Check::Lacks(resource) => {
                     notes[row] = Note::NoFit { node: self.offer.node, resource };
                 }
@@ -144,7 +147,7 @@ impl ScreenedRound<'_> {
         }
         match filter.check(row, need) {
             Ok(()) => Check::Fits,
-            Err(_) if self.is_owed(line) && self.entry.has_room_by_request(line.request) => {
+            Err(_) if self.entry.has_room_by_request(line.request) && self.is_owed(line) => {
                 Check::Starves
             }
             Err(_)
@@ -153,6 +156,7 @@ impl ScreenedRound<'_> {
             {
                 Check::Starves
             }
+            Err(resource) if self.is_owed_flow(line, resource) => Check::OwedFlow,
             Err(resource) => Check::Lacks(resource),
         }
     }
@@ -179,10 +183,22 @@ impl ScreenedRound<'_> {
     #[inline]
     fn is_owed(&self, line: &Line) -> bool {
         let label = &self.entry.label;
-        self.shares.owes_any(label)
+        self.shares.is_any_over_guarantee(label)
             && self
                 .applications
                 .get(&line.application)
                 .is_some_and(|it| self.shares.owes(&it.queue, label, line.request))
+    }
+
+    /// Whether a row that lacks a flow may go; see [`Shares::owed`].
+    #[inline]
+    fn is_owed_flow(&self, line: &Line, lacking: Resource) -> bool {
+        self.shares.is_any_flow_beyond(&self.entry.label)
+            && self.entry.has_room_by_request(line.request)
+            && self.applications.get(&line.application).is_some_and(|it| {
+                let mean = || self.entry.planned_mean(it.demands.of(line.kind), line.request);
+                let label = &self.entry.label;
+                self.shares.owed(&it.queue, label, line.request, mean, lacking).is_some()
+            })
     }
 }

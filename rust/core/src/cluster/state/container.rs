@@ -69,8 +69,11 @@ pub enum PlacedReason {
     Fits,
     /// It waited too long, and the node has room by request.
     Starving,
-    /// Its queue takes less than its guarantee while another queue takes more, and the node has room by request.
+    /// Its queue is below its guarantee while another queue is above, and the node has room by request.
     Owed,
+    /// It lacks CPU, network or disk, of which its queue has less than its share and another more; the node has room
+    /// by request.
+    OwedFlow,
     /// CapacityScheduler decided: mode `observe`, or no fresh report of the node.
     CapacityScheduler,
     /// It ran before this core knew it.
@@ -80,7 +83,7 @@ pub enum PlacedReason {
 impl PlacedReason {
     /// Whether the core decided.
     pub fn is_by_core(self) -> bool {
-        matches!(self, PlacedReason::Fits | PlacedReason::Starving | PlacedReason::Owed)
+        !matches!(self, PlacedReason::CapacityScheduler | PlacedReason::NotAsked)
     }
 }
 

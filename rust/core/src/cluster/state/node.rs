@@ -7,6 +7,7 @@ use super::countables::OfferedCountables;
 use super::demands::Predicted;
 use super::node_plan::NodePlan;
 use super::request::Request;
+use crate::amounts::Amounts;
 use crate::cluster::bookable::{BookableRatio, Booked, Growth};
 use crate::cluster::settings::ClusterSettings;
 use crate::demand::Demand;
@@ -176,6 +177,15 @@ impl NodeEntry {
             Some(predicted) => predicted.demand.capped(capacity),
             None => Demand::for_life(self.request_resources(request).capped(capacity)),
         }
+    }
+
+    /// The mean of [`NodeEntry::planned_demand`].
+    pub(crate) fn planned_mean(&self, predicted: Option<&Predicted>, request: Request) -> Amounts {
+        let mean = match predicted {
+            Some(predicted) => predicted.demand.mean(),
+            None => self.request_resources(request),
+        };
+        Amounts::rounded_down(mean.capped(self.node.capacity))
     }
 
     /// The registered size; vcores are unlimited where CapacityScheduler does not count them.

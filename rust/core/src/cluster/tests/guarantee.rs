@@ -1,5 +1,5 @@
-//! With CapacityScheduler's limits and its preemption monitor around the core, every queue gets its
-//! guarantee about as soon as on nodes of their registered size, and none takes more than its maximum.
+//! With CapacityScheduler's limits and its preemption monitor around the core, every queue gets its guarantee about as
+//! soon as by CapacityScheduler alone, or its share of the CPU, and none takes more than its maximum.
 
 mod setups;
 mod surroundings;
@@ -13,16 +13,26 @@ use surroundings::Surroundings;
 const NODE_MB: u64 = 8_000;
 /// The largest container.
 const LARGEST_MB: u64 = 1_000;
-/// On nodes of their registered size the guarantee is delivered within this many rounds of the monitor.
+/// CapacityScheduler alone delivers the guarantee within this many rounds of the monitor.
 const MOST_ROUNDS: u32 = 200;
 
 /// Rounds of the monitor from the choice of a container to its end.
 const ROUNDS_OF_A_PREEMPTION: u32 = 6;
 
-/// Within how many rounds the guarantee has to be delivered: in twice the time, and the preemptions of what is booked
-/// above the registered size, and of one more. The monitor may choose these first, and they may free next to nothing.
-fn may_take(rounds_alone: u32, preemptions_above: u32) -> u32 {
-    2 * rounds_alone + 3 + ROUNDS_OF_A_PREEMPTION * (preemptions_above + 1)
+/// How a guarantee was delivered.
+#[derive(Debug, Clone, Copy)]
+struct Delivered {
+    rounds: u32,
+    /// How many times the monitor had to choose for it when the queue asked.
+    preemptions: u32,
+}
+
+/// Within how many rounds the guarantee has to be delivered: in twice the time, and the preemptions of what other queues
+/// hold more than under CapacityScheduler alone, and of one more. The monitor may choose these first, and they may free
+/// next to nothing.
+fn may_take(alone: Delivered, preemptions: u32) -> u32 {
+    let more = preemptions.saturating_sub(alone.preemptions);
+    2 * alone.rounds + 3 + ROUNDS_OF_A_PREEMPTION * (more + 1)
 }
 
 /// Applications of a queue. Those of the last queue ask for few containers until it asks for its guarantee.
@@ -70,8 +80,8 @@ fn queues() -> impl Strategy<Value = Vec<QueueSetup>> {
 /// for more than that. Before, all queues are busy for 40 s.
 fn rounds_to_deliver(
     mut surroundings: Surroundings,
-    at_most: impl FnOnce(&Surroundings) -> u32,
-) -> Result<u32, String> {
+    at_most: impl FnOnce(u32) -> u32,
+) -> Result<Delivered, String> {
     let last = surroundings.queues.len() - 1;
     for second in 0..40 {
         match second {
@@ -83,7 +93,6 @@ fn rounds_to_deliver(
         surroundings.check_limits();
     }
     let before = surroundings.state();
-    let at_most = at_most(&surroundings);
     surroundings.ask_for_more(|(queue, _), _| if queue == last { 2_000 } else { 0 });
     let guaranteed = surroundings.queues[last].capacity * surroundings.physical_mb() as f64;
     // Less than a container may be left over on each node, and of each queue's share.
@@ -93,19 +102,15 @@ fn rounds_to_deliver(
     let left_over = largest_mb(&surroundings.queues[last]) * nodes
         + surroundings.queues.iter().map(largest_mb).sum::<u64>();
     let wanted = (guaranteed as u64).saturating_sub(left_over);
-    surroundings.rounds_until(last, wanted, at_most).ok_or_else(|| {
-        let after = surroundings.state();
-        format!("{at_most} rounds: wanted {wanted}\nbefore {before}\nafter  {after}")
-    })
-}
-
-/// Nodes that the queues before the last one may fill alone, as they may fill raised nodes by demand: what the last one
-/// is guaranteed has to be taken from them.
-fn full(nodes: usize, queues: &[QueueSetup]) -> Surroundings {
-    let mut queues = queues.to_vec();
-    let last = queues.len() - 1;
-    queues[..last].iter_mut().for_each(|it| it.maximum = 1.0);
-    Surroundings::new(NODE_MB, nodes, queues, 10)
+    let preemptions = surroundings.preemptions_for(last, wanted);
+    let at_most = at_most(preemptions);
+    match surroundings.rounds_until(last, wanted, at_most) {
+        Some(rounds) => Ok(Delivered { rounds, preemptions }),
+        None => {
+            let after = surroundings.state();
+            Err(format!("{at_most} rounds: wanted {wanted}\nbefore {before}\nafter  {after}"))
+        }
+    }
 }
 
 proptest! {
@@ -116,12 +121,14 @@ proptest! {
         nodes in 2..5_usize,
         queues in queues(),
     ) {
-        let alone = rounds_to_deliver(full(nodes, &queues).without_elastane(), |_| MOST_ROUNDS);
+        let surroundings =
+            |enforce| Surroundings::new(enforce, NODE_MB, nodes, queues.clone(), 10);
+        let alone = rounds_to_deliver(surroundings(false), |_| MOST_ROUNDS);
         let Ok(alone) = alone else {
             return Err(TestCaseError::fail(format!("CapacityScheduler alone: {alone:?}")));
         };
-        let at_most = |it: &Surroundings| may_take(alone, it.preemptions_above_physical());
-        let raised = rounds_to_deliver(Surroundings::new(NODE_MB, nodes, queues, 10), at_most);
+        let at_most = |preemptions| may_take(alone, preemptions);
+        let raised = rounds_to_deliver(surroundings(true), at_most);
         prop_assert!(raised.is_ok(), "{}", raised.unwrap_err());
     }
 }
@@ -142,10 +149,10 @@ fn small_containers_that_wait_in_a_full_queue_take_no_guarantee() {
         past_ratio: None,
         applications,
     };
-    let surroundings = || {
+    let surroundings = |enforce| {
         let a = vec![application(None, 1_875, 4), application(Some(1.0 / 256.0), 256, 5_000)];
         let queues = vec![queue("root.a", a), queue("root.b", vec![application(None, 1_000, 4)])];
-        let mut surroundings = Surroundings::new(NODE_MB, 1, queues, 100);
+        let mut surroundings = Surroundings::new(enforce, NODE_MB, 1, queues, 100);
         // The large containers run before the small ones wait.
         surroundings.ask_for_more(|of, setup| if of == (0, 0) { setup.asks[0] } else { 0 });
         for _ in 0..10 {
@@ -164,7 +171,8 @@ fn small_containers_that_wait_in_a_full_queue_take_no_guarantee() {
         let rounds = surroundings.rounds_until(1, 3_000, at_most);
         rounds.ok_or_else(|| surroundings.state())
     };
-    let alone = rounds(surroundings().without_elastane(), MOST_ROUNDS).unwrap();
-    let raised = rounds(surroundings(), may_take(alone, 0));
-    assert!(raised.is_ok(), "{} rounds: {}", may_take(alone, 0), raised.unwrap_err());
+    let rounds_alone = rounds(surroundings(false), MOST_ROUNDS).unwrap();
+    let at_most = may_take(Delivered { rounds: rounds_alone, preemptions: 0 }, 0);
+    let raised = rounds(surroundings(true), at_most);
+    assert!(raised.is_ok(), "{at_most} rounds: {}", raised.unwrap_err());
 }

@@ -240,41 +240,6 @@ fn a_queue_that_is_owed_its_guarantee_goes_by_request_at_once() {
 }
 
 #[test]
-fn a_queue_is_owed_its_share_of_the_cpu_while_another_uses_more_than_its_own() {
-    let (mut cluster, node) = two_queues(1.0);
-    let hog = waiting_in(&mut cluster, "root.a", learned(&[4.0; 200], 1.0), 2);
-    place(&mut cluster, "1", hog, node, 0);
-    let app = waiting_in(&mut cluster, "root.b", learned(&[1.0; 200], 0.1), 1);
-    let named = |cluster: &mut Cluster| {
-        cluster.bookable_changes(usize::MAX, 0);
-        let named = cluster.round(node, request(6, 7), 0).unwrap();
-        named.contains(&app)
-    };
-    for container in ["2", "3"] {
-        assert!(named(&mut cluster), "2 cores are its share");
-        let Commit::Placed(placement) = place(&mut cluster, container, app, node, 0) else {
-            panic!("its queue is owed {container}");
-        };
-        assert_eq!(placement.reason, PlacedReason::Owed);
-    }
-    assert!(!named(&mut cluster), "it has its share");
-    cluster.finished("2");
-    assert!(named(&mut cluster), "it has half of its share");
-    cluster.application_moved(hog, "root.b");
-    assert!(!named(&mut cluster), "no other queue has the CPU");
-}
-
-#[test]
-fn a_queue_is_owed_no_cpu_beyond_its_guarantee_by_request() {
-    let (mut cluster, node) = two_queues(1.0);
-    let hog = waiting_in(&mut cluster, "root.a", learned(&[4.0; 200], 1.0), 2);
-    place(&mut cluster, "1", hog, node, 0);
-    let app = waiting_in(&mut cluster, "root.b", learned(&[1.0; 200], 1.0), 5);
-    cluster.bookable_changes(usize::MAX, 0);
-    assert!(!cluster.round(node, request(6, 7), 0).unwrap().contains(&app));
-}
-
-#[test]
 fn a_queue_that_has_its_guarantee_starts_nothing_above_the_registered_size_while_another_waits() {
     let (mut cluster, node) = two_queues(1.0);
     let app = waiting_in(&mut cluster, "root.a", third(), 3);

@@ -25,8 +25,8 @@ struct Runs {
 /// Nodes, the applications of each queue, and what CapacityScheduler does around the core.
 pub(super) struct Surroundings {
     cluster: Cluster,
+    enforce: bool,
     nodes: Vec<NodeId>,
-    nodes_report: bool,
     node_mb: u64,
     /// `total_preemption_per_round`, in hundredths.
     percent_per_round: u64,
@@ -42,13 +42,15 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
+    /// Without `enforce` CapacityScheduler decides alone.
     pub(super) fn new(
+        enforce: bool,
         node_mb: u64,
         nodes: usize,
         queues: Vec<QueueSetup>,
         percent_per_round: u64,
     ) -> Self {
-        let ceiling = ClusterSettings { max_ratio: 4.0, ..settings() };
+        let ceiling = ClusterSettings { enforce, max_ratio: 4.0, ..settings() };
         let peaks = Peaks::Strict;
         let mut cluster = Cluster::new(ceiling, Box::new(MinFrag { peaks }));
         let size = Request { memory_bytes: node_mb * MB, vcores: NODE_VCORES };
@@ -71,8 +73,8 @@ impl Surroundings {
         }
         let mut surroundings = Self {
             cluster,
+            enforce,
             nodes,
-            nodes_report: true,
             node_mb,
             percent_per_round,
             queues,
@@ -127,16 +129,10 @@ impl Surroundings {
     /// Reports of all nodes, and the bookable capacity.
     fn follow(&mut self) {
         let physical = Resources::from_array([NODE_CORES, (self.node_mb * MB) as f64, 0.0, 0.0]);
-        for node in self.nodes.iter().filter(|_| self.nodes_report) {
-            self.cluster.reported(*node, physical, self.now_ms);
+        for node in self.nodes.clone() {
+            self.cluster.reported(node, physical, self.now_ms);
         }
         self.cluster.bookable_changes(usize::MAX, self.now_ms);
-    }
-
-    /// The same where no node reports, so that CapacityScheduler decides alone.
-    pub(super) fn without_elastane(mut self) -> Self {
-        self.nodes_report = false;
-        self
     }
 
     fn waits(&self, application: ApplicationId) -> bool {
@@ -269,7 +265,8 @@ impl Surroundings {
         chosen
     }
 
-    /// Rounds of the monitor until a queue uses this much, or its part of the CPU; none if it does not within `at_most` of them.
+    /// Rounds of the monitor until a queue uses this much, or where Elastane decides its share of the CPU; none if it does not within
+    /// `at_most` of them.
     pub(super) fn rounds_until(
         &mut self,
         queue: usize,
@@ -277,7 +274,7 @@ impl Surroundings {
         at_most: u32,
     ) -> Option<u32> {
         let from = self.rounds;
-        while self.used_mb(queue) < wanted_mb && !self.uses_its_cpu(queue) {
+        while self.used_mb(queue) < wanted_mb && !(self.enforce && self.uses_its_cpu(queue)) {
             if self.rounds - from >= at_most {
                 return None;
             }
@@ -332,12 +329,13 @@ impl Surroundings {
         self.node_mb * self.nodes.len() as u64
     }
 
-    /// How many times the monitor has to choose until nothing is booked above the registered size.
-    pub(super) fn preemptions_above_physical(&self) -> u32 {
-        let booked_mb: u64 = self.running.iter().map(|it| it.size_mb).sum();
-        let above_mb = booked_mb.saturating_sub(self.physical_mb());
+    /// How many times the monitor has to choose until a queue that uses this much fits all nodes.
+    pub(super) fn preemptions_for(&self, queue: usize, wanted_mb: u64) -> u32 {
+        let others = self.running.iter().filter(|it| it.of.0 != queue);
+        let booked_mb: u64 = others.map(|it| it.size_mb).sum();
+        let to_free_mb = (booked_mb + wanted_mb).saturating_sub(self.physical_mb());
         let at_once_mb = self.physical_mb() * self.percent_per_round / 100;
-        above_mb.div_ceil(at_once_mb) as u32
+        to_free_mb.div_ceil(at_once_mb) as u32
     }
 
     pub(super) fn check_limits(&self) {
