@@ -104,7 +104,7 @@ impl<'a> Need<'a> {
         let Some(life) = self.life().filter(|_| !terms.in_total.is_empty()) else {
             return Ok(());
         };
-        let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)));
+        let needed = self.needed_in(life);
         match Fit::now(left, terms).shortage_in_total(life, needed) {
             None => Ok(()),
             Some(resource) => Err(Excess {
@@ -113,6 +113,28 @@ impl<'a> Need<'a> {
                 from_ms: 0,
             }),
         }
+    }
+
+    /// Whether the executor would fit if one resource were without end.
+    pub(crate) fn lacks_at_most(&self, left: &Left, peaks: Peaks, resource: Resource) -> bool {
+        let terms = self.terms(peaks, left.capacity());
+        let fit = Fit::now(left, terms);
+        let needed = |slot, other| match other == resource {
+            true => i64::MIN,
+            false => self.needed_of(slot, other),
+        };
+        if fit.first_shortage(self.life(), needed, |_| true).is_some() {
+            return false;
+        }
+        let is_other_in_total = terms.in_total.iter().any(|other| *other != resource);
+        self.life().filter(|_| is_other_in_total).is_none_or(|life| {
+            fit.shortage_in_total(life, self.needed_in(life)).is_none_or(|short| short == resource)
+        })
+    }
+
+    /// Sum of the needs in the first slots of its life.
+    fn needed_in(&self, slots: usize) -> Amounts {
+        (0..slots).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)))
     }
 
     /// The terms of the fit on a node of this capacity.

@@ -250,7 +250,7 @@ impl Bookable {
     }
 }
 
-/// What the nodes of each label have together, as they reported.
+/// What the nodes of each label have together, as they reported or else as they registered.
 fn capacity_of(nodes: &Nodes) -> BTreeMap<Arc<str>, Amounts> {
     let mut by_label: BTreeMap<Arc<str>, Amounts> = BTreeMap::new();
     for entry in nodes.entries() {

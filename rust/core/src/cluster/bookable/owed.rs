@@ -60,12 +60,13 @@ impl Owed {
     }
 
     /// Whether a container of this mean demand goes though the flow `lacking` is all planned: with it the queue is
-    /// within its share of every flow, and what it has beyond the plan is no more than what others use of `lacking`
-    /// beyond their shares.
+    /// within its share of every flow, and what all queues started so, `owed_flows`, is no more than what others use
+    /// of `lacking` beyond their shares.
     pub(super) fn owes_flow(
         &self,
         part: &Part,
         physical: Booked,
+        owed_flows: Amounts,
         mean: Amounts,
         lacking: Resource,
     ) -> bool {
@@ -79,7 +80,7 @@ impl Owed {
         let others_beyond = flows.beyond.minus(part.beyond).get(lacking);
         lacking != Resource::Memory
             && others_beyond > 0
-            && part.owed_flows.plus(mean).get(lacking) <= others_beyond
+            && owed_flows.plus(mean).get(lacking) <= others_beyond
             && Resource::FLOWS.into_iter().all(is_within)
     }
 }

@@ -300,8 +300,14 @@ impl Shares {
         let physical = physical_of(&self.physical, label);
         let part = self.known(queue, label)?;
         let is_owed = part.guarantees(request.into(), physical)
-            && self.owed.owes_flow(part, physical, mean(), lacking);
+            && self.owed.owes_flow(part, physical, self.owed_flows(label), mean(), lacking);
         is_owed.then_some(PlacedReason::OwedFlow)
+    }
+
+    /// What the queues of a label started because flows were owed.
+    fn owed_flows(&self, label: &str) -> Amounts {
+        let parts = self.queues.iter().filter(|(_, part)| &*part.label == label);
+        parts.fold(Amounts::ZERO, |sum, (_, part)| sum.plus(part.owed_flows))
     }
 
     /// How much more of containers like this one fits below the maxima of a queue and of those above it, and

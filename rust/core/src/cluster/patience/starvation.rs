@@ -65,13 +65,14 @@ pub(crate) fn admit(
     let Err(excess) = prospect.fits() else {
         return Ok(PlacedReason::Fits);
     };
-    if entry.has_room_by_request(request)
-        && let Some(reason) = owed(excess.resource)
-    {
-        return Ok(reason);
-    }
-    match Wait::of(application, now_ms).is_some_and(is_admitted_by_request) {
-        true => Ok(PlacedReason::Starving),
-        false => Err(excess),
+    let lacking = excess.resource;
+    let owed = if entry.has_room_by_request(request) { owed(lacking) } else { None };
+    match owed {
+        Some(PlacedReason::Owed) => Ok(PlacedReason::Owed),
+        _ if Wait::of(application, now_ms).is_some_and(is_admitted_by_request) => {
+            Ok(PlacedReason::Starving)
+        }
+        Some(reason) if prospect.lacks_at_most(lacking) => Ok(reason),
+        _ => Err(excess),
     }
 }

@@ -113,6 +113,14 @@ impl<'a> Prospect<'a> {
         }
     }
 
+    /// Whether it would fit if one resource were without end. Policies that do not go by the plan do not say so.
+    pub(crate) fn lacks_at_most(&self, resource: Resource) -> bool {
+        match &self.judged {
+            Judged::Plan(by) => self.need.lacks_at_most(self.entry.plan.left(), by.peaks, resource),
+            Judged::Policy(..) => false,
+        }
+    }
+
     /// Whether no resource that the container could wait for is exhausted now.
     pub(crate) fn some_of_each_left(&self) -> bool {
         match &self.judged {

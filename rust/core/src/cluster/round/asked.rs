@@ -61,7 +61,6 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             Ok(admitted) => {
                 let urgency = match admitted {
                     PlacedReason::Fits => urgency(&line, life, now_ms),
-                    PlacedReason::OwedFlow => Urgency::OwedFlow,
                     _ => Urgency::Starves,
                 };
                 let rank = Rank::new(&line, urgency, turn, prospect.score());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::cluster::bookable::{Next, Shares, Taken, TakenBy, demanded_of};
 use crate::cluster::patience::admit;
@@ -99,7 +100,7 @@ fn approve(
     let taken = Taken { requested: request.into(), demanded };
     let queue = application.queue.as_str();
     let (label, user) = (Arc::clone(&entry.label), Arc::clone(&application.user));
-    let planned = entry.planned_mean(predicted, request);
+    let planned = Amounts::rounded_down(demand.mean());
     let approved = |reason, score| {
         let is_owed_flow = reason == PlacedReason::OwedFlow;
         let taken_by = TakenBy { queue: queue.into(), label, user, taken, planned, is_owed_flow };

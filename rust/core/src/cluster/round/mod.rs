@@ -1,7 +1,7 @@
 //! A round of allocation: the applications whose next container may go to a node, best first.
 //!
 //! The order is YARN's application priority, then starving applications, then those whose deadline is due, then
-//! the policy's score. An application master goes to no node while a running application of its queue waits for
+//! the policy's score; behind them those that lack a flow that their queue is owed. An application master goes to no node while a running application of its queue waits for
 //! memory: the two would deprive each other. It waits for a minute at most, and not while its deadline is
 //! due. Applications that CapacityScheduler skipped on the node lately come last. An application
 //! whose ask exceeds the free space of CapacityScheduler is left out, unless the node may be reserved for it.

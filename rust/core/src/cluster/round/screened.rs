@@ -94,7 +94,7 @@ impl ScreenedRound<'_> {
         contest
     }
 
-    /// All that fit or starve; notes why other rows wait.
+    /// All that fit, or go all the same; notes why other rows wait.
     pub(crate) fn fitting(
         &self,
         waiting: &mut WaitingTable,
@@ -127,7 +127,7 @@ impl ScreenedRound<'_> {
         countables: &[Countables],
         held_back: Option<&[bool]>,
         filter: &mut FitFilter<'_>,
-        need: impl FnOnce() -> Need<'b>,
+        need: impl Fn() -> Need<'b>,
     ) -> Check {
         if !line.is_ordered
             || !line.request.fits_into(self.offer.free)
@@ -145,7 +145,7 @@ impl ScreenedRound<'_> {
         {
             return Check::Kept;
         }
-        match filter.check(row, need) {
+        match filter.check(row, &need) {
             Ok(()) => Check::Fits,
             Err(_) if self.entry.has_room_by_request(line.request) && self.is_owed(line) => {
                 Check::Starves
@@ -156,7 +156,7 @@ impl ScreenedRound<'_> {
             {
                 Check::Starves
             }
-            Err(resource) if self.is_owed_flow(line, resource) => Check::OwedFlow,
+            Err(resource) if self.is_owed_flow(line, need, resource) => Check::OwedFlow,
             Err(resource) => Check::Lacks(resource),
         }
     }
@@ -192,7 +192,12 @@ impl ScreenedRound<'_> {
 
     /// Whether a row that lacks a flow may go; see [`Shares::owed`].
     #[inline]
-    fn is_owed_flow(&self, line: &Line, lacking: Resource) -> bool {
+    fn is_owed_flow<'b>(
+        &self,
+        line: &Line,
+        need: impl FnOnce() -> Need<'b>,
+        lacking: Resource,
+    ) -> bool {
         self.shares.is_any_flow_beyond(&self.entry.label)
             && self.entry.has_room_by_request(line.request)
             && self.applications.get(&line.application).is_some_and(|it| {
@@ -200,5 +205,6 @@ impl ScreenedRound<'_> {
                 let label = &self.entry.label;
                 self.shares.owed(&it.queue, label, line.request, mean, lacking).is_some()
             })
+            && need().lacks_at_most(self.entry.plan.left(), self.by.peaks, lacking)
     }
 }

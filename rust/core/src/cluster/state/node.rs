@@ -181,11 +181,7 @@ impl NodeEntry {
 
     /// The mean of [`NodeEntry::planned_demand`].
     pub(crate) fn planned_mean(&self, predicted: Option<&Predicted>, request: Request) -> Amounts {
-        let mean = match predicted {
-            Some(predicted) => predicted.demand.mean(),
-            None => self.request_resources(request),
-        };
-        Amounts::rounded_down(mean.capped(self.node.capacity))
+        Amounts::rounded_down(self.planned_demand(predicted, request).mean())
     }
 
     /// The registered size; vcores are unlimited where CapacityScheduler does not count them.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::setups::{ApplicationSetup, MB, NODE_CORES, NODE_VCORES, QueueSetup};
 use super::*;
+use crate::resources::Resource;
 
 /// `yarn.resourcemanager.monitor.capacity.preemption.monitoring_interval`.
 const MONITOR_EVERY_MS: i64 = 3_000;
@@ -292,14 +293,21 @@ impl Surroundings {
         self.running_of(queue).map(|it| it.size_mb).sum()
     }
 
-    /// Whether a queue uses its share of the CPU, but for less than a container on each node and of the share.
-    fn uses_its_cpu(&self, queue: usize) -> bool {
+    /// Whether a queue uses its share of the CPU, but for less than a container on each node and of the share, and
+    /// waits for more.
+    fn uses_its_cpu(&mut self, queue: usize) -> bool {
         let cores = |it: &ApplicationSetup| it.planned_cores();
         let used: f64 = self.running_of(queue).map(|it| cores(self.setup(it.of))).sum();
         let largest = self.queues[queue].applications.iter().map(cores).fold(0.0, f64::max);
         let nodes = self.nodes.len() as f64;
         let share = self.queues[queue].capacity * NODE_CORES * nodes;
-        used > 0.0 && used > share - largest * (nodes + 1.0)
+        let own = self.applications.iter().filter(|(_, of)| of.0 == queue);
+        let own: Vec<_> = own.map(|(id, _)| *id).collect();
+        let mut lacks_cpu = |id| {
+            let reason = self.cluster.wait_reason(id, self.now_ms);
+            matches!(reason, Some(WaitReason::NoFit { resource: Resource::Cpu, .. }))
+        };
+        used > share - largest * (nodes + 1.0) && own.into_iter().any(&mut lacks_cpu)
     }
 
     fn served(&self, queue: usize) -> f64 {
