@@ -11,6 +11,7 @@ use super::{Lineup, Paper, PublishedExperiment, Variant};
 /// Elasecutor's limits: an executor gets at most its prediction.
 const LIMITS: PlanSettings = PlanSettings {
     valid_for_ms: 120_000,
+    weighs_cpu: false,
     cpu_cap_ratio: Some(1.0),
     limits_memory: false,
     disk_cap_ratio: Some(1.0),

@@ -31,8 +31,9 @@ const MEMORY_GRAIN_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 pub struct PlanSettings {
     /// Length of a plan, in milliseconds.
     pub valid_for_ms: u32,
-    /// CPU cap as a multiple of the planned use, at least the request. None leaves the CPU
-    /// work-conserving: only weights count.
+    /// Whether CPU is shared by weights.
+    pub weighs_cpu: bool,
+    /// CPU cap as a multiple of the planned use, at least the request; none sets no cap.
     pub cpu_cap_ratio: Option<f64>,
     /// Whether memory is limited.
     pub limits_memory: bool,
@@ -47,11 +48,20 @@ impl Default for PlanSettings {
     fn default() -> Self {
         Self {
             valid_for_ms: 120_000,
+            weighs_cpu: true,
             cpu_cap_ratio: None,
             limits_memory: false,
             disk_cap_ratio: None,
             network_cap_ratio: None,
         }
+    }
+}
+
+impl PlanSettings {
+    /// Whether a container may have a limit other than a weight of the network.
+    pub fn limits_any(&self) -> bool {
+        let caps = [self.cpu_cap_ratio, self.disk_cap_ratio, self.network_cap_ratio];
+        self.weighs_cpu || self.limits_memory || caps.iter().any(Option::is_some)
     }
 }
 
@@ -110,7 +120,7 @@ impl LimitPlan<'_> {
             .network_cap_ratio
             .filter(|_| can_limit.network_sent || can_limit.network_received);
         Limits {
-            cpu_weight_cores: can_limit.cpu.then_some(weight_cores as f32),
+            cpu_weight_cores: (settings.weighs_cpu && can_limit.cpu).then_some(weight_cores as f32),
             cpu_cap_cores: cpu_cap_ratio.map(cap_cores),
             memory_bytes: (settings.limits_memory && can_limit.memory)
                 .then(|| self.memory_bytes(executor, elapsed_ms, most_held_bytes)),

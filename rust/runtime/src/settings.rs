@@ -133,6 +133,9 @@ mod tests {
         let settings = read(&[("reprovision", "on"), slow_from]).unwrap();
         assert_eq!(settings.service.reprovision.map(|it| it.slow_from), Some(1.5));
         assert_eq!(read(&[slow_from]).unwrap().service.reprovision, None);
+        let no_weights = ("plan.cpu.weights", "off");
+        let error = read(&[("reprovision", "on"), no_weights]).unwrap_err().to_string();
+        assert!(error.contains("reprovision is 'on', allowed is off, or on with plan."), "{error}");
     }
 
     #[test]
@@ -154,9 +157,10 @@ mod tests {
             ("overcommit.max-ratio.label.gpu", "11", "1 to 10"),
             ("overcommit.max-ratio.queue.root.a", "half", "1 to 10"),
             ("report.missed", "three", "1 to 100"),
-            ("plan.cpu.cap-ratio", "0.5", "0 (shares only) or 1 to 100"),
+            ("plan.cpu.cap-ratio", "0.5", "0 (no cap) or 1 to 100"),
             ("plan.disk.cap-ratio", "0.5", "0 (no cap) or 1 to 100"),
             ("plan.network.cap-ratio", "101", "0 to 100"),
+            ("plan.cpu.weights", "yes", "on or off"),
             ("plan.memory", "yes", "on or off"),
             ("depository.keep-days", "0", "1 to 36500"),
             ("depository.max-mb", "9", "10 to 1000000"),

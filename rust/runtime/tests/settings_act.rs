@@ -49,6 +49,25 @@ fn first_step(elastane: &Elastane) -> Limits {
 }
 
 #[test]
+fn a_container_has_no_plan_unless_a_limit_is_switched_on() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[0.75]);
+    for (weights, planned) in [("on", 1), ("off", 0)] {
+        let elastane = open_with(folder.path(), "enforce", &[("plan.cpu.weights", weights)]);
+        let node = register(&elastane);
+        reply(&elastane, 0, START_MS, &[]);
+        let application = elastane.application_added(&submission(ID), START_MS);
+        assert!(commit(&elastane, "a", application, node, START_MS));
+        let can_limit = CanLimit { cpu: true, memory: true, disk: true, ..CanLimit::default() };
+        let able = Report { can_limit, ..unencoded_report(1, &[("a", 1.0, GB)]) };
+        let reply = elastane.report(NODE, VERSION, &encode(&able).unwrap(), START_MS).unwrap();
+        let plans = decode::<Reply>(VERSION, &reply).unwrap().plans;
+        assert_eq!(plans.len(), planned, "{weights}");
+        elastane.close();
+    }
+}
+
+#[test]
 fn a_profile_is_the_mean_of_the_latest_three_runs() {
     let folder = tempfile::tempdir().unwrap();
     learn(folder.path(), &[2.0, 0.625, 0.75, 0.875]);

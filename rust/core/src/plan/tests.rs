@@ -15,6 +15,7 @@ const CAN_CPU: CanLimit = CanLimit {
 };
 const WORK_CONSERVING: PlanSettings = PlanSettings {
     valid_for_ms: 12_000,
+    weighs_cpu: true,
     cpu_cap_ratio: None,
     limits_memory: false,
     disk_cap_ratio: None,

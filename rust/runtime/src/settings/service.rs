@@ -94,7 +94,8 @@ impl ServiceSettings {
             }
         };
         let waits = cluster.starvation_wait_ms;
-        let reprovision = reprovision(keys)?;
+        let plan = plan(keys, default.plan.valid_for_ms)?;
+        let reprovision = reprovision(keys, &plan)?;
         Ok(Self {
             cluster: ClusterSettings {
                 enforce,
@@ -108,7 +109,7 @@ impl ServiceSettings {
                 by_label: keys.numbers_below("overcommit.max-ratio.label.", RATIOS)?,
                 by_queue: keys.numbers_below("overcommit.max-ratio.queue.", RATIOS)?,
             },
-            plan: plan(keys, default.plan.valid_for_ms)?,
+            plan,
             follows_progress: reprovision.is_some(),
             reprovision,
             policy,
@@ -122,7 +123,8 @@ impl ServiceSettings {
 fn plan(keys: &mut Keys, valid_for_ms: u32) -> Result<PlanSettings, SettingsError> {
     Ok(PlanSettings {
         valid_for_ms: keys.number("plan.valid-for-ms", valid_for_ms, 3_000..=3_600_000)?,
-        cpu_cap_ratio: keys.cap_ratio("plan.cpu.cap-ratio", "0 (shares only) or 1 to 100")?,
+        weighs_cpu: keys.choice("plan.cpu.weights", true, &[("on", true), ("off", false)])?,
+        cpu_cap_ratio: keys.cap_ratio("plan.cpu.cap-ratio", "0 (no cap) or 1 to 100")?,
         limits_memory: keys.switch("plan.memory", "off", "on")?,
         disk_cap_ratio: keys.cap_ratio("plan.disk.cap-ratio", "0 (no cap) or 1 to 100")?,
         network_cap_ratio: keys
@@ -131,7 +133,10 @@ fn plan(keys: &mut Keys, valid_for_ms: u32) -> Result<PlanSettings, SettingsErro
 }
 
 /// Off by default, until a real cluster shows a gain.
-fn reprovision(keys: &mut Keys) -> Result<Option<ReprovisionSettings>, SettingsError> {
+fn reprovision(
+    keys: &mut Keys,
+    plan: &PlanSettings,
+) -> Result<Option<ReprovisionSettings>, SettingsError> {
     let defaults = ReprovisionSettings::default();
     let settings = ReprovisionSettings {
         slow_from: keys.number("reprovision.slow-from", defaults.slow_from, 1.01..=10.0)?,
@@ -139,6 +144,11 @@ fn reprovision(keys: &mut Keys) -> Result<Option<ReprovisionSettings>, SettingsE
         least_left: keys.number("reprovision.least-left", defaults.least_left, 0.0..=1.0)?,
     };
     let is_on = keys.switch("reprovision", "off", "on")?;
+    if is_on && !plan.limits_any() {
+        let allowed =
+            "off, or on with plan.cpu.weights on, plan.memory on or a cap ratio: it loosens limits";
+        return Err(refused("reprovision", "on", allowed));
+    }
     Ok(is_on.then_some(settings))
 }
 

@@ -16,7 +16,7 @@ const MOST_STEPS_OF_A_NODE: usize = 6_000;
 /// `can_limit`. A container without an entry is not limited. `lent_to` is the executor to which the
 /// node's remaining resources are lent.
 ///
-/// The use of an executor without a profile is unknown: only its CPU is weighed, by its share of
+/// The use of an executor without a profile is unknown. Where CPU is weighed, it weighs its share of
 /// the virtual cores that run there, so that it neither starves nor starves others.
 pub(crate) fn limit_plans<'a>(
     state: &'a State,
@@ -45,7 +45,7 @@ pub(crate) fn limit_plans<'a>(
                 request: entry.request_resources(container.request),
             };
             plan.steps(&running, now_ms)
-        } else if can_limit.cpu {
+        } else if settings.weighs_cpu && can_limit.cpu {
             vec![Step {
                 offset_ms: 0,
                 limits: Limits {
