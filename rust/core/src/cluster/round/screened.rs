@@ -82,7 +82,7 @@ impl ScreenedRound<'_> {
             let line = &lines[contender.row];
             contender.rank.goes_by_request()
                 || self.wait_of(line).waited_ms >= self.settings.starvation_wait_ms
-                || self.is_owed(line) && self.entry.has_room_by_request(line.request)
+                || self.is_owed(line)
         };
         contest.for_each_mut(|contender| {
             if !goes_anyway(contender) {
@@ -147,16 +147,19 @@ impl ScreenedRound<'_> {
         }
         match filter.check(row, &need) {
             Ok(()) => Check::Fits,
-            Err(_) if self.entry.has_room_by_request(line.request) && self.is_owed(line) => {
-                Check::Starves
-            }
+            Err(_) if self.is_owed(line) => Check::Starves,
             Err(_)
                 if wait.waited_ms >= self.settings.starvation_wait_ms
                     && self.is_admitted_by_request(wait, line, row, filter.screen()) =>
             {
                 Check::Starves
             }
-            Err(resource) if self.is_owed_flow(line, need, resource) => Check::OwedFlow,
+            Err(resource)
+                if self.shares.is_any_flow_beyond(&self.entry.label)
+                    && self.is_owed_flow(line, need, resource) =>
+            {
+                Check::OwedFlow
+            }
             Err(resource) => Check::Lacks(resource),
         }
     }
@@ -179,30 +182,30 @@ impl ScreenedRound<'_> {
         )
     }
 
-    /// See [`Shares::owes`].
+    /// Whether a row may go by request; see [`Shares::owes`].
     #[inline]
     fn is_owed(&self, line: &Line) -> bool {
         let label = &self.entry.label;
         self.shares.is_any_over_guarantee(label)
+            && self.entry.has_room_by_request(line.request)
             && self
                 .applications
                 .get(&line.application)
                 .is_some_and(|it| self.shares.owes(&it.queue, label, line.request))
     }
 
-    /// Whether a row that lacks a flow may go; see [`Shares::owed`].
-    #[inline]
+    /// Whether a row that lacks a flow may go; see [`Shares::owed`]. Cold, to keep the loop over the others small.
+    #[cold]
     fn is_owed_flow<'b>(
         &self,
         line: &Line,
         need: impl FnOnce() -> Need<'b>,
         lacking: Resource,
     ) -> bool {
-        self.shares.is_any_flow_beyond(&self.entry.label)
-            && self.entry.has_room_by_request(line.request)
+        let label = &self.entry.label;
+        self.entry.has_room_by_request(line.request)
             && self.applications.get(&line.application).is_some_and(|it| {
                 let mean = || self.entry.planned_mean(it.demands.of(line.kind), line.request);
-                let label = &self.entry.label;
                 self.shares.owed(&it.queue, label, line.request, mean, lacking).is_some()
             })
             && need().lacks_at_most(self.entry.plan.left(), self.by.peaks, lacking)
