@@ -266,8 +266,8 @@ impl Surroundings {
         chosen
     }
 
-    /// Rounds of the monitor until a queue uses this much, or where Elastane decides its share of the CPU; none if it does not within
-    /// `at_most` of them.
+    /// Rounds of the monitor until a queue uses this much, or, where Elastane decides, its share of the CPU; none if it
+    /// does not within `at_most` of them.
     pub(super) fn rounds_until(
         &mut self,
         queue: usize,

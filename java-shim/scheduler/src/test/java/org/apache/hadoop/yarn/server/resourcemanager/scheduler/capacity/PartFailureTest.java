@@ -178,7 +178,9 @@ class PartFailureTest {
       boolean forPreemption =
           failing
               && StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
-                  .walk(frames -> frames.anyMatch(it -> it.getDeclaringClass() == MemoryPreemption.class));
+                  .walk(
+                      frames ->
+                          frames.anyMatch(it -> it.getDeclaringClass() == MemoryPreemption.class));
       if (forPreemption) {
         failed = true;
         throw new IllegalStateException("asked for by a test");

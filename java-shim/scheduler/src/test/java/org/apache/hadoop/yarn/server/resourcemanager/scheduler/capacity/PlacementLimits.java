@@ -32,7 +32,8 @@ import org.apache.hadoop.yarn.util.resource.Resources;
  */
 final class PlacementLimits implements RandomOperations.Placements {
   /** These go by request, whether their demand fits or not. */
-  private static final Set<String> BY_REQUEST = Set.of("owed", "owed-flow", "starving", "capacity-scheduler");
+  private static final Set<String> BY_REQUEST =
+      Set.of("owed", "owed-flow", "starving", "capacity-scheduler");
 
   /** The core reads the nodes' sizes for the queues' maxima once a second. */
   private static final long READ_WITHIN_MS = 2500;
