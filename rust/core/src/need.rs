@@ -101,13 +101,9 @@ impl<'a> Need<'a> {
         if let Some(short) = self.first_shortage(left, terms, |_| true) {
             return Err(self.excess_in(left, short));
         }
-        let Some(life) = self.life().filter(|_| !terms.in_total.is_empty()) else {
-            return Ok(());
-        };
-        let needed = self.needed_in(life);
-        match Fit::now(left, terms).shortage_in_total(life, needed) {
+        match self.shortage_in_total(left, terms) {
             None => Ok(()),
-            Some(resource) => Err(Excess {
+            Some((resource, needed, life)) => Err(Excess {
                 resource,
                 amount: needed.minus(left.sum(life)).in_units(resource) / life as f64,
                 from_ms: 0,
@@ -118,23 +114,20 @@ impl<'a> Need<'a> {
     /// Whether the executor would fit if one resource were without end.
     pub(crate) fn lacks_at_most(&self, left: &Left, peaks: Peaks, resource: Resource) -> bool {
         let terms = self.terms(peaks, left.capacity());
-        let fit = Fit::now(left, terms);
         let needed = |slot, other| match other == resource {
             true => i64::MIN,
             false => self.needed_of(slot, other),
         };
-        if fit.first_shortage(self.life(), needed, |_| true).is_some() {
-            return false;
-        }
-        let is_other_in_total = terms.in_total.iter().any(|other| *other != resource);
-        self.life().filter(|_| is_other_in_total).is_none_or(|life| {
-            fit.shortage_in_total(life, self.needed_in(life)).is_none_or(|short| short == resource)
-        })
+        Fit::now(left, terms).first_shortage(self.life(), needed, |_| true).is_none()
+            && self.shortage_in_total(left, terms).is_none_or(|(short, ..)| short == resource)
     }
 
-    /// Sum of the needs in the first slots of its life.
-    fn needed_in(&self, slots: usize) -> Amounts {
-        (0..slots).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)))
+    /// The first shortage among the resources compared in total: the resource, and all that is needed in so many slots.
+    fn shortage_in_total(&self, left: &Left, terms: Terms) -> Option<(Resource, Amounts, usize)> {
+        let life = self.life().filter(|_| !terms.in_total.is_empty())?;
+        let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)));
+        let resource = Fit::now(left, terms).shortage_in_total(life, needed)?;
+        Some((resource, needed, life))
     }
 
     /// The terms of the fit on a node of this capacity.

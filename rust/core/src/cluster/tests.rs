@@ -118,6 +118,18 @@ fn waiting(cluster: &mut Cluster, name: &str, demands: Demands, ask: Ask) -> App
     id
 }
 
+/// An application of a queue that waits for containers of this size.
+fn waiting_in(
+    cluster: &mut Cluster,
+    queue: &str,
+    demands: Demands,
+    memory_gb: u64,
+) -> ApplicationId {
+    let app = waiting(cluster, queue, demands, ask(memory_gb, 1));
+    cluster.application_moved(app, queue);
+    app
+}
+
 fn place(
     cluster: &mut Cluster,
     container: &str,

@@ -281,9 +281,9 @@ fn sums(settings: &ClusterSettings, nodes: &Nodes, now_ms: i64) -> BTreeMap<Arc<
 enum SizeRule {
     /// This part of the surplus may be booked, which the queues' guarantees leave.
     Granted(Ratios),
-    /// None changes: what ends leaves room for the queue whose guarantee is overdue.
+    /// No node changes its size: what ends leaves room for the queue whose guarantee is overdue.
     Kept,
-    /// None grows, and this part of what is booked is withheld.
+    /// No node grows, and each shows CapacityScheduler less than it has booked, by this part.
     Withheld(Ratios),
 }
 

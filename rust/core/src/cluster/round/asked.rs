@@ -53,10 +53,9 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             Waiting { whole, ..application.as_waiting(round.cluster.state.nodes.registered()) };
         let prospect = Prospect::new(judge, entry, predicted, line.request, waiting, now_ms);
         let shares = &round.cluster.bookable.shares;
-        let owed = |lacking| {
-            let mean = || entry.planned_mean(predicted, line.request);
-            shares.owed(&application.queue, &entry.label, line.request, mean, lacking)
-        };
+        // Flows are owed by policies that go by the plan.
+        let is_owed = || shares.owes(&application.queue, &entry.label, line.request);
+        let owed = |_| is_owed().then_some(PlacedReason::Owed);
         match admit(&prospect, settings, entry, application, line.request, owed, now_ms) {
             Ok(admitted) => {
                 let urgency = match admitted {

@@ -36,9 +36,7 @@ fn configure(cluster: &mut Cluster, capacity: f64, maximum: f64) {
 }
 
 fn in_queue(cluster: &mut Cluster, queue: &str) -> ApplicationId {
-    let app = waiting(cluster, queue, learned(&[0.2], 1.0), ask(3, 1));
-    cluster.application_moved(app, queue);
-    app
+    waiting_in(cluster, queue, learned(&[0.2], 1.0), 3)
 }
 
 fn lower(cluster: &mut Cluster, node: NodeId) {

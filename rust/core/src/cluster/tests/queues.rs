@@ -13,17 +13,6 @@ fn two_queues(maximum_of_a: f64) -> (Cluster, NodeId) {
     (cluster, node)
 }
 
-fn waiting_in(
-    cluster: &mut Cluster,
-    queue: &str,
-    demands: Demands,
-    memory_gb: u64,
-) -> ApplicationId {
-    let app = waiting(cluster, queue, demands, ask(memory_gb, 1));
-    cluster.application_moved(app, queue);
-    app
-}
-
 fn follow(cluster: &mut Cluster, node: NodeId, from_ms: i64, to_ms: i64) -> u32 {
     for now_ms in (from_ms..=to_ms).step_by(1_000) {
         cluster.reported(node, physical(), now_ms);

@@ -26,7 +26,6 @@ struct Runs {
 /// Nodes, the applications of each queue, and what CapacityScheduler does around the core.
 pub(super) struct Surroundings {
     cluster: Cluster,
-    enforce: bool,
     nodes: Vec<NodeId>,
     node_mb: u64,
     /// `total_preemption_per_round`, in hundredths.
@@ -74,7 +73,6 @@ impl Surroundings {
         }
         let mut surroundings = Self {
             cluster,
-            enforce,
             nodes,
             node_mb,
             percent_per_round,
@@ -275,7 +273,9 @@ impl Surroundings {
         at_most: u32,
     ) -> Option<u32> {
         let from = self.rounds;
-        while self.used_mb(queue) < wanted_mb && !(self.enforce && self.uses_its_cpu(queue)) {
+        while self.used_mb(queue) < wanted_mb
+            && !(self.cluster.settings.enforce && self.uses_its_cpu(queue))
+        {
             if self.rounds - from >= at_most {
                 return None;
             }
