@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 from cluster.elastane_command import run_elastane_lab
@@ -27,6 +26,8 @@ class Simulated:
     mean_completion_s: float
     p95_completion_s: float
     missed_deadlines: float
+    applications: list[dict[str, Any]]
+    """Each one's name, and when it was submitted, started and ended, in seconds."""
 
 
 def policy(contender: Contender) -> str | None:
@@ -54,7 +55,8 @@ def simulate(
     arguments = ("--scenario", scenario, "--policy", chosen, "--json", result, *options)
     run_elastane_lab(checkout, "simulate", *arguments)
     figures = json.loads(result.read_text())["policies"][chosen]
-    return Simulated(**{field.name: mean(figures[field.name]) for field in fields(Simulated)})
+    # Figures are lists with an entry for each seed of the simulator, of which there is one.
+    return Simulated(**{field.name: figures[field.name][0] for field in fields(Simulated)})
 
 
 def _scenario(contender: Contender, applications: Sequence[Application]) -> dict[str, Any]:

@@ -35,6 +35,10 @@ class State:
     """One recurring application in this many does half as much work again as in earlier runs; 0:
     none."""
 
+    large_every: int = 0
+    """One application in this many has two executors of several times the size of others, in
+    everything; 0: none."""
+
     deadline_over_alone: tuple[float, float] | None = None
     """Deadlines of recurring applications, over the time that they take alone: drawn evenly from
     this range."""
@@ -79,4 +83,15 @@ DEADLINES = State(
     deadline_over_alone=(1.2, 3.0),
 )
 
-STATES = {one.name: one for one in (MEMORY_BOUND, CPU_BOUND, DISKS, LOCK_STEP, GROWN, DEADLINES)}
+LARGE = State(
+    "large",
+    "as memory-bound, three times as long; one application in 18 has executors of 0.6 node",
+    cpu_used=0.35,
+    applications=270,
+    arrivals_s=400.0,
+    large_every=18,
+)
+
+STATES = {
+    one.name: one for one in (MEMORY_BOUND, CPU_BOUND, DISKS, LOCK_STEP, GROWN, DEADLINES, LARGE)
+}

@@ -29,6 +29,11 @@ GROWTH = 1.5
 # What YARN takes to start the first executor and to see the last one end.
 YARN_S = 5.0
 LEAST_OVER_PEAK = 1.05
+# An executor of a large application, in nodes.
+LARGE_PART = 0.6
+LARGE_EXECUTORS = 2
+LARGE = "large-"
+"""What the names of large applications begin with."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,10 @@ def arrivals(state: State, recorded: dict[str, list[Series]], seed: int) -> list
             submissions.append((kinds[number // 2 % len(kinds)], True))
         else:
             name = f"adhoc-{letters(seed)}-{letters(number)}"
-            submissions.append((_kind(draw, state, scaled, name, number), False))
+            kind = _kind(draw, state, scaled, name, number)
+            every = state.large_every
+            large = every > 0 and number % every == every - 1
+            submissions.append((_enlarged(kind) if large else kind, False))
     draw.shuffle(submissions)
     times = _poisson(draw, state)
     return [
@@ -180,6 +188,18 @@ def _kind(
         executors=8 if state.same_series else round(_pareto(draw, *EXECUTORS)),
         stretch=1.0 if state.same_series else _pareto(draw, *STRETCH),
         memory_mb=math.ceil(requested / MEBIBYTE),
+    )
+
+
+def _enlarged(kind: Kind) -> Kind:
+    """The same application with few large executors."""
+    times = LARGE_PART * SHAPE.memory_mb / kind.memory_mb
+    return replace(
+        kind,
+        name=LARGE + kind.name,
+        runs=[run.scaled(cpu=times, memory=times, network=times, disk=times) for run in kind.runs],
+        executors=LARGE_EXECUTORS,
+        memory_mb=math.ceil(times * kind.memory_mb),
     )
 
 

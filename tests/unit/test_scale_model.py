@@ -8,6 +8,7 @@ from statistics import mean
 
 import pytest
 
+from cluster.settings import MEBIBYTE
 from demo.series import NodePoint, NodeSeries
 from scale_model.arrival_file import FILE, read_arrivals, recorded_arrivals
 from scale_model.contenders import CONTENDERS
@@ -18,8 +19,9 @@ from scale_model.resizer import NodeUse, Optimizer, watermarks
 from scale_model.run import RunOutcome
 from scale_model.scale import EXECUTORS_OF_A_NODE, SHAPE
 from scale_model.simulated_changes import parser
-from scale_model.states import DEADLINES, GROWN, LOCK_STEP, MEMORY_BOUND, State
+from scale_model.states import DEADLINES, GROWN, LARGE, LOCK_STEP, MEMORY_BOUND, State
 from scale_model.workload import GROWTH, YARN_S, Application, arrivals
+from scale_model.workload import LARGE as LARGE_NAME
 
 HEADER = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s\n"
 
@@ -133,6 +135,16 @@ def test_one_in_ten_recurring_applications_has_grown(recorded: dict[str, list[Se
     usual = lengths(replace(GROWN, grown_every=0))
     grown = [b / a for a, b in zip(usual, lengths(GROWN), strict=True)]
     assert 0.05 < sum(factor == pytest.approx(GROWTH) for factor in grown) / len(grown) < 0.2
+
+
+def test_one_in_18_applications_has_large_executors(recorded: dict[str, list[Series]]) -> None:
+    applications = arrivals(LARGE, recorded, 1)
+    large = [one for one in applications if one.name.startswith(LARGE_NAME)]
+    assert len(large) == LARGE.applications // 18
+    for one in large:
+        assert one.memory_mb == pytest.approx(0.6 * SHAPE.memory_mb, abs=1)
+        assert one.series.peak_memory_bytes < one.memory_mb * MEBIBYTE
+        assert one.executors == 2
 
 
 def test_right_sizing_asks_for_what_earlier_runs_used(recorded: dict[str, list[Series]]) -> None:

@@ -206,6 +206,26 @@ fn favor_and_peaks_change_what_the_house_policy_does() {
 }
 
 #[test]
+fn each_application_is_in_the_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), &scenario());
+    let report = folder.path().join("report.json");
+    elastane(&["simulate", "--scenario", text(&file), "--json", text(&report)]).printed();
+    let report: Value = serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
+    let outcome = &report["policies"]["elastane"];
+    let applications = outcome["applications"][0].as_array().unwrap();
+    let names: Vec<&Value> = applications.iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["cpu", "disk"]);
+    let seconds = |key: &str| applications.iter().map(|one| one[key].as_f64().unwrap()).collect();
+    let [submitted_s, started_s, ended_s]: [Vec<f64>; 3] =
+        ["submitted_s", "started_s", "ended_s"].map(seconds);
+    assert_eq!(submitted_s, [0.0, 0.0]);
+    assert!(started_s < ended_s, "{started_s:?} {ended_s:?}");
+    let last_s = ended_s.iter().copied().fold(0.0, f64::max);
+    assert_eq!(Some(last_s), outcome["makespan_s"][0].as_f64());
+}
+
+#[test]
 fn a_trace_runs_on_as_many_machines_as_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("jobs.tsv");

@@ -48,6 +48,7 @@ fn summary(policy: &PolicyOutcomes, lower_bound_s: &[f64]) -> Value {
         "over_lower_bound": over_lower_bound,
         "missed_deadlines": policy.outcomes.iter().map(SimulatedRun::missed_deadlines).collect::<Vec<_>>(),
         "counts": policy.outcomes.iter().map(|one| one.counts).collect::<Vec<_>>(),
+        "applications": policy.outcomes.iter().map(|one| &one.applications).collect::<Vec<_>>(),
     })
 }
 

@@ -49,7 +49,7 @@ pub struct Counts {
 }
 
 /// One application.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ApplicationOutcome {
     /// Its name.
     pub name: String,
