@@ -45,7 +45,7 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record test test-rust test-java test-cluster \
-	test-cluster-half test-cluster-rest test-v2 test-hadoop fuzz soak lint bench-core bench-heartbeat \
+	test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint bench-core bench-heartbeat \
 	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist clean
 
@@ -98,6 +98,9 @@ test-cluster-rest:
 
 test-v2: fetch-for-tests ## runs the agent's tests in a virtual machine with cgroup version 2
 	cd tests && $(PYTHON) -m guest --agent-tests $(addprefix --without ,$(V2_WITHOUT))
+
+test-systemd: fetch-for-tests ## runs them where systemd boots, with the agent as its unit; not part of `make test` yet
+	cd tests && $(PYTHON) -m guest --boot systemd --agent-tests $(addprefix --without ,$(V2_WITHOUT))
 
 test-hadoop: fetch build ## runs Hadoop's own ResourceManager tests on Elastane; not part of `make test`: 25 minutes for each of MODES
 	cd tests && $(PYTHON) -m hadoop_suite --hadoop-version $(HADOOP_TESTS_VERSION) --classes '$(CLASSES)' \

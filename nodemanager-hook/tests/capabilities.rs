@@ -148,7 +148,7 @@ fn the_units_stop_post_undoes_the_agents_changes_and_no_others() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::prepare_with(&format!("{}/made", parent.name), "", "");
     agent.give_capabilities(&unit_capabilities());
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     let before = tree.place();
     let limit = |agent: &Agent| {
         agent.runs(&[&tree]);

@@ -71,7 +71,7 @@ fn received_bytes_are_counted_for_the_container_that_received_them() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let go = agent.directory().join("go");
     let tree = reader(listener.local_addr().unwrap().port(), &go);
-    let idle = Tree::new("sleep 60");
+    let idle = Tree::new("sleep 600");
     agent.runs(&[&tree, &idle]);
     agent.apply(60_000, vec![tree.limited(weight()), idle.limited(weight())]);
     std::fs::write(&go, "").unwrap();

@@ -34,7 +34,7 @@ fn the_executors_memory_and_disk_limits_are_restored() {
     if !agent.report().can_limit.disk {
         return skip("no disk stands behind the directory of the test");
     }
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     parent.hold_as_executor(&tree, &["cpu", "cpuacct", "memory", "blkio"]);
     let of_memory = parent.executors_group("memory", &tree);
     let of_disk = parent.executors_group("blkio", &tree);
@@ -127,7 +127,7 @@ fn a_clean_stop_leaves_no_memory_or_disk_group() {
     let Some(parent) = Parent::new() else { return };
     let directory = on_disk();
     let agent = Agent::start_with(&parent.name, &local_dirs(directory.path()));
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     let before = tree.place();
     agent.runs(&[&tree]);
     let limits = Limits {

@@ -110,7 +110,7 @@ impl AfterAPeak {
 
     fn of(workload: Workload, agent: &Agent, parent: &Parent) -> Self {
         // Gives the container a name; the groups are named after it.
-        let tree = Tree::new("sleep 60");
+        let tree = Tree::new("sleep 600");
         let mut this = Self { former: workload.control().former().unwrap(), workload, tree };
         this.run(agent);
         agent.apply(60_000, this.plan(WIDE_MIB));

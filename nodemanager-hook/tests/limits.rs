@@ -45,7 +45,7 @@ fn a_container_is_in_own_groups_exactly_while_a_plan_limits_it() {
     let Some(outer) = Parent::new() else { return };
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     outer.hold(&tree);
     let before = tree.place();
     agent.runs(&[&tree]);
@@ -70,7 +70,7 @@ fn a_container_is_in_own_groups_exactly_while_a_plan_limits_it() {
 fn a_container_with_a_new_root_process_replaces_the_old_tree() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
-    let (tree, mut other) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
+    let (tree, mut other) = (Tree::new("sleep 600"), Tree::new("sleep 600"));
     let before = tree.place();
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.plan(&[(0, 1.0, Some(0.2))])]);
@@ -85,7 +85,7 @@ fn a_container_with_a_new_root_process_replaces_the_old_tree() {
 fn a_container_that_cannot_be_moved_is_measured_and_moved_with_the_next_plan() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     let before = tree.place();
     let plan = || vec![tree.plan(&[(0, 1.0, Some(0.2))])];
     agent.runs(&[&tree]);
@@ -108,7 +108,7 @@ fn a_container_that_cannot_be_moved_is_measured_and_moved_with_the_next_plan() {
 fn a_newer_plan_without_the_container_lifts_its_limit() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
-    let (one, other) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
+    let (one, other) = (Tree::new("sleep 600"), Tree::new("sleep 600"));
     let before = one.place();
     agent.runs(&[&one, &other]);
     let plans = vec![one.plan(&[(0, 1.0, Some(0.2))]), other.plan(&[(0, 4.0, None)])];
@@ -124,7 +124,7 @@ fn a_newer_plan_without_the_container_lifts_its_limit() {
 fn the_group_of_an_ended_container_is_removed() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
-    let (mut ended, lingering) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
+    let (mut ended, lingering) = (Tree::new("sleep 600"), Tree::new("sleep 600"));
     let before = lingering.place();
     agent.runs(&[&ended, &lingering]);
     let plan = |tree: &Tree| tree.plan(&[(0, 1.0, Some(0.2))]);
@@ -143,7 +143,7 @@ fn the_group_of_an_ended_container_is_removed() {
 fn a_clean_stop_undoes_all_changes() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&format!("{}/made/twice", parent.name));
-    let tree = Tree::new("sleep 60 & sleep 60");
+    let tree = Tree::new("sleep 600 & sleep 600");
     let before = tree.place();
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.plan(&[(0, 1.0, Some(0.2))])]);
@@ -194,7 +194,7 @@ fn a_cap_above_the_parents_quota_is_left_to_the_parent() {
     let Some(parent) = Parent::new() else { return };
     set_quota_us(&parent.cpu, 60_000);
     let agent = Agent::start(&parent.name);
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.plan(&[(0, 1.5, Some(0.9))])]);
     // Version 1 refuses a quota above the parent's. In version 2 the tighter quota holds.

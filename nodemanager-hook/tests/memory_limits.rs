@@ -60,7 +60,7 @@ fn a_memory_limit_bounds_page_cache_and_ends_with_the_plan() {
     let tree = Tree::new(&format!(
         "while [ ! -e {file}.go ]; do sleep 0.05; done
          dd if=/dev/zero of={file} bs=1M count=256 conv=fsync status=none
-         touch {file}.done; sleep 60",
+         touch {file}.done; sleep 600",
         file = file.display()
     ));
     agent.runs(&[&tree]);
@@ -214,7 +214,7 @@ fn memory_charged_before_the_move_is_limited_only_if_the_kernel_moves_charges() 
 fn while_a_plan_limits_memory_a_container_enters_a_memory_group_on_arrival() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
-    let (one, other) = (Tree::new("sleep 60"), Tree::new("sleep 60"));
+    let (one, other) = (Tree::new("sleep 600"), Tree::new("sleep 600"));
     agent.runs(&[&one]);
     agent.apply(60_000, vec![one.limited(memory(1 << 30))]);
     agent.runs(&[&one, &other]);
@@ -234,7 +234,7 @@ fn with_from_arrival_a_container_is_in_its_groups_without_a_plan() {
     let from_arrival = sections.replace("[cgroup]", "[cgroup]\nfrom_arrival = true");
     fs::write(agent.config(), from_arrival).unwrap();
     agent.start_again();
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     agent.runs(&[&tree]);
     wait_until("it is in a memory group", || tree.is_in_group_for("memory"));
     assert_eq!(parent.memory_limit(&tree), None);

@@ -92,7 +92,7 @@ fn agent(parent: &str) -> Agent {
 }
 
 fn sleeps_as(user: u32) -> Tree {
-    Tree::new(&format!("exec setpriv --reuid={user} --clear-groups sleep 60"))
+    Tree::new(&format!("exec setpriv --reuid={user} --clear-groups sleep 600"))
 }
 
 fn followed(agent: &Agent) -> BTreeSet<String> {
@@ -106,7 +106,7 @@ fn a_job_can_name_neither_roots_nor_other_users_processes() {
         return skip("cannot become another user: not root");
     }
     let agent = agent(&format!("elastane-test-{}-peers", std::process::id()));
-    let (roots, others, own) = (Tree::new("sleep 60"), sleeps_as(OTHER), sleeps_as(NODE_MANAGER));
+    let (roots, others, own) = (Tree::new("sleep 600"), sleeps_as(OTHER), sleeps_as(NODE_MANAGER));
     let node_manager = NodeManager::new(&agent);
     let child = RunningContainer {
         container: "container_1_0001_01_000099".into(),

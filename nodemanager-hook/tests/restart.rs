@@ -44,7 +44,7 @@ fn the_next_agent_undoes_all_changes_of_a_killed_one() {
     let Some(outer) = Parent::new() else { return };
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&parent.name);
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     outer.hold(&tree);
     let before = tree.place();
     let kill_and_start_again = |agent: &mut Agent| {
@@ -74,7 +74,7 @@ fn the_next_agent_undoes_all_changes_of_a_killed_one() {
 fn an_agent_killed_during_a_move_leaves_no_process_in_its_groups() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&parent.name);
-    let script = "for i in $(seq 40); do sleep 60 & done; wait";
+    let script = "for i in $(seq 40); do sleep 600 & done; wait";
     let trees = [(); 3].map(|()| Tree::new(script));
     wait_until("the trees have grown", || trees.iter().all(|tree| tree.processes().len() == 41));
     let before = groups_of(&trees);
@@ -126,7 +126,7 @@ fn groups_of(trees: &[Tree]) -> BTreeSet<String> {
 fn restore_undoes_the_changes_of_a_killed_agent() {
     let Some(parent) = Parent::new() else { return };
     let mut agent = Agent::start(&format!("{}/made", parent.name));
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     let before = tree.place();
     agent.runs(&[&tree]);
     agent.apply(60_000, vec![tree.plan(&[(0, 2.0, Some(0.2))])]);
@@ -166,8 +166,8 @@ fn restore_undoes_all_changes_of_an_agent_killed_while_plans_change() {
     let Some(parent) = Parent::new() else { return };
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let sections = format!("[disk]\nlocal_dirs = [\"{}\"]\n", directory.path().display());
-    let script = "for i in 1 2 3 4; do sleep 60 & done; wait";
-    let (one, other, held) = (Tree::new(script), Tree::new(script), Tree::new("sleep 60"));
+    let script = "for i in 1 2 3 4; do sleep 600 & done; wait";
+    let (one, other, held) = (Tree::new(script), Tree::new(script), Tree::new("sleep 600"));
     let executors = parent.hold_as_executor(&held, &["cpu", "cpuacct"]);
     set_shares(&executors, 3000);
     set_quota_us(&executors, 150_000);

@@ -44,7 +44,7 @@ fn cpu_of_a_grandchild_is_measured(agent: &Agent, is_planned: bool) {
 
 /// Two children share one core, so at any time at least one of them waits. A container that sleeps waits for nothing.
 fn waits_for_a_core_are_measured(agent: &Agent) {
-    let idle = Tree::new("sleep 60 & wait");
+    let idle = Tree::new("sleep 600 & wait");
     let busy = "taskset 1 sh -c 'while :; do :; done' &";
     let tree = Tree::new(&format!("{busy} {busy} wait"));
     agent.runs(&[&idle, &tree]);

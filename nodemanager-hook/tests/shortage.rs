@@ -226,13 +226,14 @@ fn the_youngest_overcommitted_container_is_killed_if_naming_it_did_not_help() {
     let sections = "[memory]\nnode_floor_bytes = 1000000000000000\nkill_after_ms = 1000\n\
                     [capacity]\nmemory_bytes = 1073741824\n";
     let agent = Agent::start_with(&parent.name, sections);
-    let (mut elder, mut younger) = (Tree::new("sleep 60; true"), Tree::new("sleep 60 & sleep 60"));
+    let (mut elder, mut younger) =
+        (Tree::new("sleep 600; true"), Tree::new("sleep 600 & sleep 600"));
     elder.request_memory_bytes = 800 * MIB;
     younger.request_memory_bytes = 800 * MIB;
     wait_until("a clear order of start", || {
         let is_younger = younger.start_ticks() > elder.start_ticks();
         if !is_younger {
-            younger = Tree::new("sleep 60 & sleep 60");
+            younger = Tree::new("sleep 600 & sleep 600");
             younger.request_memory_bytes = 800 * MIB;
         }
         is_younger

@@ -66,7 +66,7 @@ fn a_bad_frame_is_refused_and_the_agent_keeps_running() {
 #[test]
 fn an_invalid_request_is_refused_and_changes_nothing() {
     let agent = agent("requests");
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     agent.runs(&[&tree]);
     let running = |container: &str, pid| RunningContainer {
         container: container.into(),
@@ -93,7 +93,7 @@ fn an_invalid_request_is_refused_and_changes_nothing() {
 #[test]
 fn acknowledged_samples_are_not_reported_again() {
     let agent = agent("acknowledged");
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     agent.runs(&[&tree]);
     wait_until("two samples", || agent.report().containers[0].samples.len() >= 2);
     let report = agent.report();

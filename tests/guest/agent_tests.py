@@ -9,18 +9,34 @@ import subprocess
 from pathlib import Path
 
 from cluster.paths import Checkout
-from guest.initramfs import SCRATCH, Work
+from guest.work import SCRATCH, Work
 
 # Tests of JVMs do not depend on the version of cgroups, and take minutes on emulated processors.
 ELSEWHERE = {"jvm", "heaps", "shortage"}
 # Emulated processors need longer time-outs; version 1 tests the bounds themselves.
 TIMES_SLOWER = "4"
 JOBS = os.environ.get("JOBS", "2")
+# Tests of the agent as a unit run what its sandbox could prevent.
+AS_UNITS = {
+    "containers_network",
+    "disk_limits",
+    "limits",
+    "memory_limits",
+    "memory_watch",
+    "network",
+    "peers",
+    "restart",
+    "sensors",
+}
+# Not in /tmp or /var/tmp, of which a unit has its own.
+UNITS_FOLDER = "/var/lib/elastane-test"
 
 
-def agent_tests(checkout: Checkout, without: list[str], seconds: int) -> Work:
+def agent_tests(checkout: Checkout, without: list[str], seconds: int, as_units: bool) -> Work:
     """Builds the agent's test programs on the host, to run one after another in the guest."""
     programs = [(name, program) for name, program in _build(checkout) if name not in without]
+    if as_units:
+        programs = [(name, program) for name, program in programs if name in AS_UNITS]
     # A failed program does not stop the others, so that one run names all failures.
     runs = "; ".join(
         f"echo '== {name}'; {shlex.quote(str(program))} --test-threads=1 || failed="
@@ -29,13 +45,14 @@ def agent_tests(checkout: Checkout, without: list[str], seconds: int) -> Work:
     )
     verdict = 'if [ -n "$failed" ]; then echo "failed in the guest:$failed"; exit 1; fi'
     return Work(
-        command=["/bin/sh", "-c", f"failed=; {runs}; {verdict}"],
+        command=["/bin/sh", "-c", f"mkdir -p {UNITS_FOLDER}; failed=; {runs}; {verdict}"],
         folder=checkout.root / "nodemanager-hook",
         environment={
             "PATH": os.environ.get("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"),
             "HOME": "/tmp",
             "ELASTANE_TEST_DISK": SCRATCH,
             "ELASTANE_TEST_TIMES_SLOWER": TIMES_SLOWER,
+            **({"ELASTANE_TEST_UNITS": "1", "TMPDIR": UNITS_FOLDER} if as_units else {}),
         },
         seconds=seconds,
     )

@@ -1,19 +1,15 @@
-"""The guest's initial file system, with the script that it runs from start to end."""
+"""The guest's initial file system: what the kernel runs first."""
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from guest.kernel import Kernel
 from guest.tools import Tools
+from guest.work import SCRATCH
 
-EXIT_LINE = "GUEST-EXIT-CODE="
-OUT_OF_TIME = 124
-SCRATCH = "/mnt/scratch"
 _APPLETS = (
     "sh",
     "mount",
@@ -26,6 +22,9 @@ _APPLETS = (
     "sleep",
     "ps",
     "grep",
+    "cat",
+    "rm",
+    "switch_root",
 )
 _FILE_SYSTEMS = ["virtio_pci", "virtio_blk", "virtiofs", "overlay", "ext4", "loop"]
 _NETWORK = ["veth", "sch_htb", "nf_tables", "nft_objref", "nft_socket", "nft_limit"]
@@ -33,18 +32,9 @@ _MODULES = [*_FILE_SYSTEMS, *_NETWORK]
 _FOLDERS = ("bin", "dev", "proc", "sys", "host", "upper", "root", "modules")
 
 
-@dataclass(frozen=True)
-class Work:
-    """A command to run in the guest, and its time limit."""
-
-    command: list[str]
-    folder: Path
-    environment: dict[str, str]
-    seconds: int
-
-
-def pack(file: Path, kernel: Kernel, work: Work, tools: Tools) -> None:
-    """Writes the archive from which the guest's kernel boots."""
+def pack(file: Path, kernel: Kernel, start: str, tools: Tools) -> None:
+    """Writes the archive from which the guest's kernel boots. `start` is the rest of the first
+    process's script, once the guest's files are at /root."""
     root = file.parent / "initramfs"
     shutil.rmtree(root, ignore_errors=True)
     for name in _FOLDERS:
@@ -56,7 +46,7 @@ def pack(file: Path, kernel: Kernel, work: Work, tools: Tools) -> None:
     for module in modules:
         shutil.copy(module, root / "modules" / module.name)
     init = root / "init"
-    init.write_text(start_script([module.name for module in modules], work))
+    init.write_text(mount_files([module.name for module in modules]) + start)
     init.chmod(0o755)
     names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
     with file.open("wb") as archive:
@@ -69,19 +59,11 @@ def pack(file: Path, kernel: Kernel, work: Work, tools: Tools) -> None:
         )
 
 
-def start_script(modules: list[str], work: Work) -> str:
-    """The guest's first process.
+def mount_files(modules: list[str]) -> str:
+    """The begin of the first process's script.
 
     The host's files are the lower layer of an overlay whose upper layer is the guest's memory. So
-    all programs are available, and written files are lost with the guest.
-
-    After the time limit, the script prints running processes and the kernel's blocked tasks, with
-    programs that do not need the host's files. If access to the host's files hangs, no exit code is
-    printed.
-    """
-    inside = [f"cd {shlex.quote(str(work.folder))}"]
-    inside += [f"export {key}={shlex.quote(value)}" for key, value in work.environment.items()]
-    inside.append(shlex.join(work.command))
+    all programs are available, and written files are lost with the guest."""
     loads = "\n".join(f"insmod /modules/{module}" for module in modules)
     return f"""#!/bin/sh
 export PATH=/bin
@@ -93,22 +75,8 @@ mount -t virtiofs -o ro host /host
 mount -t tmpfs upper /upper
 mkdir /upper/files /upper/work
 mount -t overlay -o lowerdir=/host,upperdir=/upper/files,workdir=/upper/work overlay /root
-mount -t proc proc /root/proc
-mount -t sysfs sys /root/sys
-mount -t devtmpfs dev /root/dev
-mkdir -p /root/dev/pts /root/dev/shm /root{SCRATCH}
-mount -t tmpfs run /root/run
-mount -t cgroup2 cgroup2 /root/sys/fs/cgroup
-mkdir -p /root/sys/fs/bpf
-mount -t bpf bpf /root/sys/fs/bpf
+mkdir -p /root{SCRATCH}
 mke2fs /dev/vda >/dev/null 2>&1
 mount -t ext4 /dev/vda /root{SCRATCH}
 ip link set lo up
-(sleep {work.seconds}; echo "== out of time after {work.seconds} s; what runs and what is blocked:"
-ps -o pid,ppid,stat,args | grep -v ' \\['
-echo 8 >/proc/sys/kernel/printk; echo w >/proc/sysrq-trigger
-[ -e /host/no-such-file ] || echo "{EXIT_LINE}{OUT_OF_TIME}"; poweroff -f) &
-chroot /root /bin/sh -c {shlex.quote("; ".join(inside[:-1]) + " && " + inside[-1])}
-echo "{EXIT_LINE}$?"
-poweroff -f
 """

@@ -12,17 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from guest.initramfs import EXIT_LINE
 from guest.kernel import Kernel
 from guest.tools import Tools
+from guest.work import EXIT_LINE
 
 SCRATCH_BYTES = 1 << 30
 # Without hardware virtualization, under which the packaged kernel hangs on some hosts. The guest's
 # timings would not describe a real node either way.
 _ACCELERATION = ["-accel", "tcg,thread=multi", "-cpu", "max"]
 _KERNEL_LINE = (
-    "console=ttyS0 quiet panic=-1 cgroup_no_v1=all psi=1 mitigations=off "
-    "random.trust_cpu=on no_timer_check"
+    "console=ttyS0 quiet panic=-1 psi=1 mitigations=off random.trust_cpu=on no_timer_check"
 )
 _SOCKET_SECONDS = 10
 _GRACE_SECONDS = 30
@@ -40,7 +39,15 @@ class Size:
     processors: int
 
 
-def run(folder: Path, kernel: Kernel, archive: Path, size: Size, seconds: int, tools: Tools) -> int:
+def run(
+    folder: Path,
+    kernel: Kernel,
+    kernel_options: str,
+    archive: Path,
+    size: Size,
+    seconds: int,
+    tools: Tools,
+) -> int:
     """Runs the guest to its end, prints its output and returns its command's exit code.
 
     The guest ends itself after `seconds`; a guest that hangs is killed a little later.
@@ -52,7 +59,7 @@ def run(folder: Path, kernel: Kernel, archive: Path, size: Size, seconds: int, t
         tempfile.TemporaryDirectory() as sockets,
         _files_served(Path(sockets), tools) as (socket, files),
     ):
-        command = _qemu(kernel, archive, scratch, socket, size, tools)
+        command = _qemu(kernel, kernel_options, archive, scratch, socket, size, tools)
         machine = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -116,7 +123,13 @@ def _files_served(folder: Path, tools: Tools) -> Iterator[tuple[Path, subprocess
 
 
 def _qemu(
-    kernel: Kernel, archive: Path, scratch: Path, socket: Path, size: Size, tools: Tools
+    kernel: Kernel,
+    kernel_options: str,
+    archive: Path,
+    scratch: Path,
+    socket: Path,
+    size: Size,
+    tools: Tools,
 ) -> list[str]:
     memory = f"memory-backend-memfd,id=memory,size={size.memory_mb}M,share=on"
     return [
@@ -125,7 +138,8 @@ def _qemu(
         *("-machine", "q35,memory-backend=memory", "-object", memory),
         *("-m", f"{size.memory_mb}M", "-smp", str(size.processors)),
         *("-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio", "-monitor", "none"),
-        *("-kernel", str(kernel.image), "-initrd", str(archive), "-append", _KERNEL_LINE),
+        *("-kernel", str(kernel.image), "-initrd", str(archive)),
+        *("-append", f"{_KERNEL_LINE} {kernel_options}"),
         *("-chardev", f"socket,id=files,path={socket}"),
         *("-device", "vhost-user-fs-pci,chardev=files,tag=host"),
         *("-drive", f"file={scratch},format=raw,if=none,id=scratch,cache=none,aio=threads"),

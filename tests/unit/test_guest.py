@@ -10,8 +10,8 @@ import pytest
 
 from cluster import prerequisites
 from cluster.paths import Checkout
-from guest import tools
-from guest.initramfs import EXIT_LINE, Work, start_script
+from guest import bare, systemd, tools
+from guest.work import EXIT_LINE, Work
 
 
 def test_a_missing_tool_gets_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -39,9 +39,30 @@ def test_either_a_command_or_the_tests() -> None:
 def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
     """Only the command's lines are run, on the host."""
     work = Work(["sh", "-c", "exit 7"], tmp_path, {"KEY": "a 'quoted' value"}, seconds=60)
-    lines = start_script([], work).splitlines()
+    lines = bare.start(work).splitlines()
     begin = next(index for index, line in enumerate(lines) if line.startswith("chroot"))
     inside = lines[begin].replace("chroot /root", "", 1)
     script = "\n".join([inside, lines[begin + 1]])
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
     assert done.stdout == f"{EXIT_LINE}7\n"
+
+
+@pytest.mark.parametrize(
+    ("result", "code", "status", "told"),
+    [
+        ("success", "exited", "0", "0"),
+        ("exit-code", "exited", "7", "7"),
+        ("timeout", "killed", "TERM", "124"),
+        ("signal", "killed", "KILL", "128"),
+    ],
+)
+def test_a_unit_tells_how_its_command_ended(result: str, code: str, status: str, told: str) -> None:
+    """With systemd's variables as it sets them."""
+    done = subprocess.run(
+        ["sh", "-c", systemd.TELL_THE_END],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"SERVICE_RESULT": result, "EXIT_CODE": code, "EXIT_STATUS": status},
+    )
+    assert done.stdout == f"{EXIT_LINE}{told}\n"

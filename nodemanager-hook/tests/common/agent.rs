@@ -4,7 +4,7 @@ use std::{
     fs, io,
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus},
+    process::{Command, ExitStatus},
     thread,
     time::{Duration, Instant},
 };
@@ -16,15 +16,20 @@ use nix::{
 };
 use tempfile::TempDir;
 
-use super::{PATIENCE, Tree, wait_until};
+use super::{
+    PATIENCE, Tree,
+    agent_process::{AgentProcess, Unit, runs_as_unit},
+    wait_until,
+};
 
 const OFTEN: &str = "interval_ms = 200\nsample_ms = 1000";
 const SELDOM: &str = "interval_ms = 60000\nsample_ms = 60000";
+const BINARY: &str = env!("CARGO_BIN_EXE_elastane-agent");
 const NOBODY: Uid = Uid::from_raw(65534);
 
 /// An agent as its own process, with a directory of its own.
 pub struct Agent {
-    child: Option<Child>,
+    process: Option<AgentProcess>,
     directory: TempDir,
     rootless: bool,
     /// None: the test's own capabilities.
@@ -89,7 +94,7 @@ impl Agent {
              [socket]\npath = \"{path}/agent.sock\"\n{socket}{sections}"
         );
         fs::write(directory.path().join("agent.toml"), config).unwrap();
-        Self { child: None, directory, rootless: false, capabilities: None, meminfo: None }
+        Self { process: None, directory, rootless: false, capabilities: None, meminfo: None }
     }
 
     /// Starts the agent anew with the same configuration.
@@ -99,23 +104,31 @@ impl Agent {
 
     /// Starts the agent. Returns whether it keeps running.
     pub fn try_start(&mut self) -> bool {
-        let mut command = self.command();
-        command.args(["run", "--config"]).arg(self.config());
-        let mut child = command.spawn().unwrap();
+        let mut process = self.spawn();
         let mut has_ended = false;
         // The agent listens before it has undone a killed agent's changes, and may still end.
         wait_until("the agent answers", || {
-            has_ended = child.try_wait().unwrap().is_some();
+            has_ended = process.try_wait().is_some();
             has_ended || self.try_ask(&AgentRequest::Collect).is_ok()
         });
         if !has_ended {
-            self.child = Some(child);
+            self.process = Some(process);
         }
         !has_ended
     }
 
+    fn spawn(&self) -> AgentProcess {
+        let is_plain = !self.rootless && self.capabilities.is_none() && self.meminfo.is_none();
+        if is_plain && runs_as_unit() {
+            return AgentProcess::Unit(Unit::start(BINARY, &self.config(), self.directory()));
+        }
+        let mut command = self.command();
+        command.args(["run", "--config"]).arg(self.config());
+        AgentProcess::Child(command.spawn().unwrap())
+    }
+
     pub fn command(&self) -> Command {
-        let binary = env!("CARGO_BIN_EXE_elastane-agent");
+        let binary = BINARY;
         if let Some(names) = &self.capabilities {
             let names: Vec<String> = names.iter().map(|name| format!(",+{name}")).collect();
             let mut command = Command::new("setpriv");
@@ -228,38 +241,37 @@ impl Agent {
     }
 
     pub fn signal(&mut self, signal: Signal) -> ExitStatus {
-        let mut child = self.child.take().unwrap();
-        kill(Pid::from_raw(child.id() as i32), signal).unwrap();
-        ended(&mut child).unwrap_or_else(|| panic!("the agent does not end by {signal}"))
+        let mut process = self.process.take().unwrap();
+        kill(Pid::from_raw(process.id() as i32), signal).unwrap();
+        ended(&mut process).unwrap_or_else(|| panic!("the agent does not end by {signal}"))
     }
 }
 
 /// Waits for the end of a process. If it does not end, prints its threads' stacks and kills it.
-fn ended(child: &mut Child) -> Option<ExitStatus> {
+fn ended(process: &mut AgentProcess) -> Option<ExitStatus> {
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
-        if let Ok(Some(status)) = child.try_wait() {
+        if let Some(status) = process.try_wait() {
             return Some(status);
         }
         thread::sleep(Duration::from_millis(5));
     }
-    let threads = fs::read_dir(format!("/proc/{}/task", child.id()));
+    let threads = fs::read_dir(format!("/proc/{}/task", process.id()));
     for thread in threads.into_iter().flatten().flatten() {
         let of = |file| fs::read_to_string(thread.path().join(file)).unwrap_or_default();
         let (name, call, stack) = (of("comm"), of("syscall"), of("stack"));
         eprintln!("{}: in {}: {stack}", name.trim(), call.trim());
     }
-    let _ = child.kill();
-    let _ = child.wait();
+    process.kill();
     None
 }
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM);
+        if let Some(mut process) = self.process.take() {
+            let _ = kill(Pid::from_raw(process.id() as i32), Signal::SIGTERM);
             // No second panic in a failed test.
-            assert!(ended(&mut child).is_some() || thread::panicking(), "the agent does not end");
+            assert!(ended(&mut process).is_some() || thread::panicking(), "the agent does not end");
         }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod agent;
+mod agent_process;
 mod parent;
 mod tree;
 

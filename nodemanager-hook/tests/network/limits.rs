@@ -157,7 +157,7 @@ fn an_agent_shapes_a_device_by_the_plan_and_restores_it() {
     let sections = "[network]\ndevices = [\"cable\"]\n[capacity]\nnetwork_bytes_per_s = 12500000\n";
     let mut agent = cable.within(End::Left, || Agent::start_with(&parent.name, sections));
     assert!(agent.report().can_limit.network_sent);
-    let tree = Tree::new("sleep 60");
+    let tree = Tree::new("sleep 600");
     agent.runs(&[&tree]);
     let classes = || cable.tc(End::Left, "class show dev cable");
     let unplanned = classes();
