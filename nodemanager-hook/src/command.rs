@@ -26,7 +26,8 @@ Examples:
   RUST_LOG=debug elastane-agent run --config agent.toml
   elastane-agent restore --config /etc/elastane/agent.toml
   elastane-agent status --config /etc/elastane/agent.toml
-  elastane-agent doctor --config /etc/elastane/agent.toml --json
+  elastane-agent doctor
+  elastane-agent doctor --config agent.toml --json
 
 Exit codes:
   0  success (run: stopped by SIGTERM or SIGINT; doctor: no advice)
@@ -34,6 +35,7 @@ Exit codes:
      status: no agent is running; doctor: advice was printed
   2  wrong command line or configuration, or another agent is running";
 
+const USUAL_CONFIG: &str = "/etc/elastane/agent.toml";
 const FAILED: u8 = 1;
 const REFUSED: u8 = 2;
 
@@ -65,7 +67,7 @@ enum AgentAction {
     Status(Printed),
     /// Show how this host can measure and limit each resource, and what to change for more.
     #[command(after_help = EXAMPLES)]
-    Doctor(Printed),
+    Doctor(Diagnosed),
 }
 
 #[derive(Debug, Args)]
@@ -79,6 +81,16 @@ struct Configured {
 struct Printed {
     #[command(flatten)]
     configured: Configured,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Diagnosed {
+    /// The configuration file. Without it: /etc/elastane/agent.toml, or the defaults where that is missing.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -107,8 +119,9 @@ fn act(action: AgentAction) -> Result<ExitCode, RunError> {
             let status = AgentStatus::read(&read(&configured.config)?).map_err(RunError::Failed)?;
             print(json, &status, AgentStatus::to_string)?;
         }
-        AgentAction::Doctor(Printed { configured, json }) => {
-            let findings = doctor::diagnose(&read(&configured.config)?).map_err(failed)?;
+        AgentAction::Doctor(Diagnosed { config, json }) => {
+            let config = config.map_or_else(read_usual, |file| read(&file))?;
+            let findings = doctor::diagnose(&config).map_err(failed)?;
             print(json, &findings, |findings| doctor::table(findings))?;
             if !doctor::is_well(&findings) {
                 return Ok(ExitCode::from(FAILED));
@@ -116,6 +129,22 @@ fn act(action: AgentAction) -> Result<ExitCode, RunError> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The configuration of an installed agent. Says on stderr which one it is.
+fn read_usual() -> Result<Config, String> {
+    let file = Path::new(USUAL_CONFIG);
+    match file.try_exists() {
+        Ok(false) => {
+            log::info!("there is no {USUAL_CONFIG}: the defaults are taken");
+            Ok(Config::default())
+        }
+        // A file that cannot be looked for cannot be read either, which names the reason.
+        Ok(true) | Err(_) => {
+            log::info!("configuration: {USUAL_CONFIG}");
+            read(file)
+        }
+    }
 }
 
 fn read(file: &Path) -> Result<Config, String> {

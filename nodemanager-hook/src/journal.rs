@@ -123,16 +123,16 @@ impl Journal {
         self.entries.origins.keys()
     }
 
-    /// The group to which the processes of an own group return: their former group, or else the
-    /// nearest ancestor that the agent did not make.
-    pub fn origin(&self, group: &Path) -> PathBuf {
-        let recorded = self.entries.origins.get(group);
-        if let Some(origin) = recorded.filter(|origin| origin.is_dir()) {
-            return origin.clone();
+    /// The group to which the processes of an own group return: their former group, or else the nearest one above it
+    /// that still exists. None where only the root of the hierarchy is left, or the former group is unknown: what
+    /// held the processes there would hold them no longer.
+    pub fn origin(&self, group: &Path, mount_point: &Path) -> Option<PathBuf> {
+        let origin = self.entries.origins.get(group)?;
+        if origin.is_dir() {
+            return Some(origin.clone());
         }
-        let is_made = |above: &Path| self.entries.made.iter().any(|made| made == above);
-        let mut above = group.ancestors().skip(1);
-        above.find(|above| !is_made(above)).unwrap_or(group).into()
+        let above = origin.ancestors().take_while(|above| *above != mount_point);
+        above.skip(1).find(|above| above.is_dir()).map(Path::to_owned)
     }
 
     /// Remembers the values of a group's files, except for files that it remembers already.

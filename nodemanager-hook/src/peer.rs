@@ -32,6 +32,9 @@ impl Peer {
         if process.is_kernel_thread {
             return Err(format!("pid {pid} is a kernel thread"));
         }
+        if table.ancestors(self.pid).contains(&pid) {
+            return Err(format!("pid {pid} is the process that named it, or an ancestor of it"));
+        }
         if peer == ROOT {
             return Ok(());
         }
@@ -103,6 +106,15 @@ mod tests {
             }
             let root = Peer { pid: 10, uid: 0 };
             assert_eq!(named(root, 20, users, false), Ok(()));
+        }
+    }
+
+    #[test]
+    fn nobody_may_name_itself_or_an_ancestor() {
+        let job = Peer { pid: 11, uid: 500 };
+        for (peer, pid) in [(job, 10), (job, 11), (Peer { pid: 11, uid: 0 }, 10)] {
+            let refused = format!("pid {pid} is the process that named it, or an ancestor of it");
+            assert_eq!(named(peer, pid, users(500), true), Err(refused));
         }
     }
 

@@ -9,6 +9,10 @@ use elastane_protocol::{ContainerPlan, Limits, Reply, Step};
 
 use crate::{audit::Reason, cgroups::Controller, container_id::ContainerId};
 
+/// The longest plan, as long as the ResourceManager's `plan.valid-for-ms` may be. A longer one would hold its limits
+/// without a ResourceManager.
+const LONGEST_VALID_MS: u32 = 3_600_000;
+
 /// Limits over time, from the receipt of the plan.
 #[derive(Debug)]
 pub struct Plan {
@@ -23,6 +27,10 @@ impl Plan {
     /// Checks the plan of a reply received at `received`. If that fails, nothing of the reply may
     /// be used.
     pub fn new(reply: &Reply, received: Instant) -> Result<Self, String> {
+        if reply.valid_for_ms > LONGEST_VALID_MS {
+            let valid_for_ms = reply.valid_for_ms;
+            return Err(format!("valid_for_ms = {valid_for_ms}: at most {LONGEST_VALID_MS}"));
+        }
         let mut steps = BTreeMap::new();
         for ContainerPlan { container, steps: of_it } in &reply.plans {
             let id: ContainerId = container.parse()?;
@@ -207,6 +215,9 @@ mod tests {
     fn an_invalid_plan_is_refused() {
         let mut twice = reply(vec![step(0, 1.0)]);
         twice.plans.push(twice.plans[0].clone());
+        let longest = Reply { valid_for_ms: LONGEST_VALID_MS, ..reply(vec![step(0, 1.0)]) };
+        assert!(Plan::new(&longest, Instant::now()).is_ok());
+        let longer = Reply { valid_for_ms: LONGEST_VALID_MS + 1, ..longest };
         for (reply, why) in [
             (reply(vec![]), "the steps of container_1_1_1_1 do not begin at 0"),
             (reply(vec![step(1, 1.0)]), "the steps of container_1_1_1_1 do not begin at 0"),
@@ -214,6 +225,7 @@ mod tests {
             (reply(vec![step(0, -1.0)]), "cpu_cap_cores = -1 in the plan of container_1_1_1_1"),
             (reply(vec![step(0, f32::NAN)]), "cpu_cap_cores = NaN in the plan"),
             (twice, "container_1_1_1_1 is in the plan twice"),
+            (longer, "valid_for_ms = 3600001: at most 3600000"),
         ] {
             let error = Plan::new(&reply, Instant::now()).unwrap_err().to_string();
             assert!(error.starts_with(why), "{error}");

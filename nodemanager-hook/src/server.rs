@@ -19,6 +19,9 @@ use crate::{once::Once, peer::Peer};
 /// For a request, for a response, and for an idle connection.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
+/// For a connection. A NodeManager makes one for each exchange of three requests.
+const LONGEST: Duration = Duration::from_secs(10);
+
 pub struct Server {
     listener: UnixListener,
     allowed: AllowedUsers,
@@ -49,7 +52,7 @@ impl Server {
         stream: UnixStream,
         handle: &mut impl FnMut(AgentRequest, Peer) -> AgentResponse,
     ) {
-        let mut connection = Connection::new(stream, TIMEOUT);
+        let mut connection = Connection::new(stream, TIMEOUT, LONGEST);
         if let Err((kind, reason)) = self.answer(&mut connection, handle) {
             self.refusals.warn(kind, &reason);
             connection.refuse(reason);

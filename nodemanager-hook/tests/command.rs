@@ -1,7 +1,7 @@
 //! The command line, as an administrator sees it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use std::{fs, process::Command};
+use std::{fs, path::Path, process::Command};
 
 /// Exit code, standard output, standard error.
 fn agent(arguments: &[&str]) -> (i32, String, String) {
@@ -74,6 +74,18 @@ fn the_doctor_lists_the_resources_and_gives_advice() {
     let (_, json, _) = agent(&["doctor", "--json", "--config", path]);
     let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(findings[0]["what"], "CPU");
+}
+
+#[test]
+fn without_a_file_the_doctor_says_which_configuration_it_takes() {
+    let (code, table, error) = agent(&["doctor"]);
+    let usual = "/etc/elastane/agent.toml";
+    let said = match Path::new(usual).exists() {
+        true => format!("configuration: {usual}"),
+        false => format!("there is no {usual}: the defaults are taken"),
+    };
+    assert!(error.contains(&said) && error.lines().count() == 1, "{error}");
+    assert!(code <= 1 && table.contains("CPU "), "{code}: {table}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::{collections::BTreeSet, fs, time::Duration};
+use std::{collections::BTreeSet, fs, path::PathBuf, time::Duration};
 
 use common::{Agent, Parent, Tree, quota_us, set_quota_us, set_shares, shares, wait_until};
 use elastane_protocol::Limits;
@@ -64,6 +64,36 @@ fn a_container_is_in_own_groups_exactly_while_a_plan_limits_it() {
     // The container can be limited again.
     agent.apply(60_000, vec![tree.plan(&[(0, 2.0, Some(0.4))])]);
     assert_eq!(parent.quota_us(&tree), 40_000);
+}
+
+#[test]
+fn a_container_whose_former_group_is_gone_returns_to_the_group_above_and_never_to_the_root() {
+    let (Some(outer), Some(parent)) = (Parent::new(), Parent::new()) else { return };
+    let agent = Agent::start(&parent.name);
+    let mut tree = Tree::new("sleep 600");
+    let services: Vec<_> = outer.groups().iter().map(|group| group.join("service")).collect();
+    for service in &services {
+        fs::create_dir(service).unwrap();
+        fs::write(service.join("cgroup.procs"), tree.pid().to_string()).unwrap();
+    }
+    let is_in = |tree: &Tree, group: &str| tree.cgroup("cpu") == format!("/{group}");
+    let limit_and_remove = |groups: &[PathBuf], valid_for_ms: u32| {
+        agent.runs(&[&tree]);
+        agent.apply(valid_for_ms, vec![tree.plan(&[(0, 1.0, Some(0.2))])]);
+        assert!(tree.is_in_group_for("cpu"));
+        // Where nothing is moved the process is left in its group.
+        groups.iter().for_each(|group| drop(fs::remove_dir(group)));
+        assert!(!groups.iter().any(|group| group.starts_with(&outer.cpu) && group.exists()));
+    };
+    limit_and_remove(&services, 1000);
+    wait_until("it returns", || is_in(&tree, &outer.name));
+
+    limit_and_remove(&outer.groups().into_iter().collect::<Vec<_>>(), 1000);
+    wait_until("the end of the plan", || agent.troubles("processes not moved back") > 0);
+    assert!(tree.is_in_group_for("cpu"), "{}", tree.cgroup("cpu"));
+    assert_eq!(parent.quota_us(&tree), -1, "no limit is in force");
+    tree.end();
+    wait_until("its groups are removed", || parent.inner() == 0);
 }
 
 #[test]

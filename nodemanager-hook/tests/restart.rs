@@ -226,6 +226,22 @@ fn change_plans(socket: &Path, list: Vec<RunningContainer>, plans: &[Vec<Contain
 }
 
 #[test]
+fn in_a_parent_that_is_yarns_too_only_the_agents_groups_are_touched() {
+    let Some(parent) = Parent::new() else { return };
+    let tree = Tree::new("sleep 600");
+    for group in parent.groups() {
+        let executors = group.join(&tree.id);
+        fs::create_dir(&executors).unwrap();
+        fs::write(executors.join("cgroup.procs"), tree.pid().to_string()).unwrap();
+    }
+    let before = (tree.place(), parent.inner());
+    let mut agent = Agent::start(&parent.name);
+    assert_eq!((tree.place(), parent.inner()), before);
+    agent.signal(Signal::SIGTERM);
+    assert_eq!((tree.place(), parent.inner()), before);
+}
+
+#[test]
 fn a_second_agent_refuses_to_start() {
     let agent = Agent::start(&format!("elastane-test-{}-second", std::process::id()));
     let mut second = agent.command();

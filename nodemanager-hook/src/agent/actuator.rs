@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    io,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -13,7 +14,7 @@ use super::container::NodeContainer;
 use crate::{
     actuators::{
         Change, Circumstances, KernelFileError, KernelFiles, LimitFile, LimitStep, Margin, Value,
-        container_of, empty_group, take_back,
+        container_of, empty_group, read_pids, take_back,
     },
     audit::{Audit, Reason},
     cgroups::Hierarchies,
@@ -25,6 +26,12 @@ use crate::{
 
 /// The time that a group which was just emptied gets to become free.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Its processes stay until they end: in the root of the hierarchy nothing would hold them.
+pub(super) fn no_former_group(group: &Path) -> KernelFileError {
+    let why = io::Error::other("their former group is gone, and no group above it is left");
+    KernelFileError::new("move back the processes of", group, why)
+}
 
 /// The means to change the node.
 #[derive(Debug)]
@@ -181,8 +188,13 @@ impl Actuator {
     /// Moves the processes of a group back to their former group.
     pub fn put_back(&self, group: &Path) {
         if let Some(hierarchy) = self.hierarchies.of(group) {
-            let origin = self.journal.origin(group);
-            let moved = empty_group(group, hierarchy, &origin, &self.proc);
+            let moved = match self.journal.origin(group, hierarchy.mount_point()) {
+                Some(origin) => empty_group(group, hierarchy, &origin, &self.proc),
+                None => read_pids(group).and_then(|pids| match pids.is_empty() {
+                    true => Ok(()),
+                    false => Err(no_former_group(group)),
+                }),
+            };
             self.troubles.check("processes not moved back", moved);
         }
     }

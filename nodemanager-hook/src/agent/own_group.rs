@@ -14,7 +14,12 @@ use std::{
     time::Instant,
 };
 
-use super::{Agent, actuator::Actuator, container::NodeContainer, tree_moves::Moving};
+use super::{
+    Agent,
+    actuator::{Actuator, no_former_group},
+    container::NodeContainer,
+    tree_moves::Moving,
+};
 use crate::{
     actuators::{KernelFileError, LimitError, LimitPlace, OwnGroups, Owner, container_of},
     cgroups::{Controller, Hierarchies, Hierarchy, Version, named_after},
@@ -184,7 +189,8 @@ impl Agent {
             if !inside.contains(&group) && places.values().all(is_new) {
                 let now_in = hierarchy.directory_of(&cgroup);
                 let origin = now_in.filter(|directory| container_of(directory).is_none());
-                let origin = origin.unwrap_or_else(|| journal.origin(&group));
+                let origin = origin.or_else(|| journal.origin(&group, hierarchy.mount_point()));
+                let origin = origin.ok_or_else(|| no_former_group(&group))?;
                 journal.remember_origin(&group, &origin)?;
                 own.make(&group)?;
                 leaving.remove(&group);

@@ -156,7 +156,11 @@ impl Agent {
         let journal = &self.actuator.journal;
         let mut left_behind: BTreeSet<PathBuf> = journal.own_groups().cloned().collect();
         if let Some(own_groups) = &self.own_groups {
-            left_behind.extend(own_groups.present());
+            // A parent that the agent did not make may be YARN's too: only the journal's groups are the agent's.
+            let made = journal.made();
+            let is_made =
+                |group: &PathBuf| made.iter().any(|made| Some(made.as_path()) == group.parent());
+            left_behind.extend(own_groups.present().into_iter().filter(is_made));
         }
         let lifted = |group: &PathBuf| {
             limits_of(group).into_iter().map(|(file, _)| (file, file.lifted())).collect()

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io,
     path::PathBuf,
 };
 
@@ -23,19 +24,30 @@ pub(super) struct Moving {
     pub places: BTreeMap<Controller, LimitPlace>,
 }
 
+/// A part of the tree is still outside after the last pass.
+fn forks_too_fast(tree: &Moving) -> KernelFileError {
+    let group = tree.places.values().next().map(|place| place.group.clone()).unwrap_or_default();
+    let why = io::Error::other("it forks faster than its processes can be moved");
+    KernelFileError::new("move a whole container to", &group, why)
+}
+
 impl Agent {
     /// Moves the trees and scans again until no process is outside, so that no fork is missed; later
-    /// forks inherit the group. Removes failed trees from `moving`. Returns the last scan.
+    /// forks inherit the group. Removes trees that were not moved as a whole from `moving`. Returns the
+    /// last scan.
     pub(super) fn move_trees(
         &mut self,
         moving: &mut BTreeMap<ContainerId, Moving>,
         mut table: ProcessTable,
     ) -> ProcessTable {
-        for _ in 0..MAX_PASSES {
+        for pass in 1.. {
             let mut moved = false;
             let mut failed = Vec::new();
             for (id, tree) in &*moving {
                 match self.move_tree(id, tree, &table) {
+                    Ok(true) if pass == MAX_PASSES => {
+                        failed.push((id.clone(), forks_too_fast(tree)))
+                    }
                     Ok(any) => moved |= any,
                     Err(error) => failed.push((id.clone(), error)),
                 }
@@ -45,15 +57,13 @@ impl Agent {
                 self.hold_back(&id, &error.into());
             }
             if !moved {
-                return table;
+                break;
             }
             match self.reader.scan() {
                 Some(newer) => table = newer,
-                None => return table,
+                None => break,
             }
         }
-        let message = "a container forks faster than its processes can be moved";
-        self.troubles.warn("trees forking too fast", message);
         table
     }
 

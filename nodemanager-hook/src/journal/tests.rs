@@ -15,7 +15,7 @@ fn entries_outlive_the_agent_and_the_file_is_removed_with_the_last_one() {
     journal.remember_origin(&group, directory.path()).unwrap();
     let mut journal = Journal::load(&path).unwrap();
     assert_eq!(journal.made(), std::slice::from_ref(&made));
-    assert_eq!(journal.origin(&group), directory.path());
+    assert_eq!(journal.origin(&group, Path::new("/")), Some(directory.path().to_owned()));
     journal.forget_origin(&group).unwrap();
     journal.forget_made(&made).unwrap();
     assert!(!path.exists());
@@ -72,15 +72,24 @@ fn the_flags_of_a_jvm_are_kept_until_they_are_restored() {
 }
 
 #[test]
-fn an_unknown_origin_is_the_nearest_ancestor_that_the_agent_did_not_make() {
+fn an_origin_that_is_gone_is_the_nearest_group_above_it_but_never_the_root() {
     let directory = tempfile::tempdir().unwrap();
     let mut journal = Journal::load(&directory.path().join("journal")).unwrap();
-    let group = Path::new("/cpu/outer/parent/container_1_1_1_1");
-    assert_eq!(journal.origin(group), Path::new("/cpu/outer/parent"));
-    journal.remember_made(Path::new("/cpu/outer/parent")).unwrap();
-    assert_eq!(journal.origin(group), Path::new("/cpu/outer"));
-    journal.remember_origin(group, Path::new("/gone")).unwrap();
-    assert_eq!(journal.origin(group), Path::new("/cpu/outer"));
+    let mount_point = directory.path().join("cpu");
+    let (slice, service) = (mount_point.join("slice"), mount_point.join("slice/service"));
+    fs::create_dir_all(&service).unwrap();
+    let group = mount_point.join("elastane/container_1_1_1_1");
+    let origin = |journal: &Journal| journal.origin(&group, &mount_point);
+    assert_eq!(origin(&journal), None);
+    journal.remember_origin(&group, &service).unwrap();
+    assert_eq!(origin(&journal), Some(service.clone()));
+    fs::remove_dir(&service).unwrap();
+    assert_eq!(origin(&journal), Some(slice.clone()));
+    fs::remove_dir(&slice).unwrap();
+    assert_eq!(origin(&journal), None);
+    // On a flat host the processes were there before.
+    journal.remember_origin(&group, &mount_point).unwrap();
+    assert_eq!(origin(&journal), Some(mount_point.clone()));
 }
 
 #[test]

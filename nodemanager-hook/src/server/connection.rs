@@ -15,6 +15,8 @@ use elastane_protocol::{
 pub struct Connection {
     stream: UnixStream,
     timeout: Duration,
+    /// Of the connection as a whole.
+    ends: Instant,
     /// Of the present request or response.
     deadline: Instant,
     /// Read of the present request.
@@ -32,9 +34,11 @@ pub fn kind(error: &FrameError) -> &'static str {
 }
 
 impl Connection {
-    /// `timeout`: for a request, for a response, and for an idle connection.
-    pub fn new(stream: UnixStream, timeout: Duration) -> Self {
-        Self { stream, timeout, deadline: Instant::now(), bytes: 0 }
+    /// `timeout`: for a request, for a response, and for an idle connection. `longest`: for the connection as a
+    /// whole, so that no peer keeps the others waiting.
+    pub fn new(stream: UnixStream, timeout: Duration, longest: Duration) -> Self {
+        let now = Instant::now();
+        Self { stream, timeout, ends: now + longest, deadline: now, bytes: 0 }
     }
 
     pub fn stream(&self) -> &UnixStream {
@@ -43,7 +47,7 @@ impl Connection {
 
     /// The next request, or None if the peer has closed the connection or sends nothing in time.
     pub fn receive(&mut self) -> Result<Option<AgentRequest>, FrameError> {
-        self.deadline = Instant::now() + self.timeout;
+        self.begin();
         self.bytes = 0;
         match frame::read(self) {
             Err(FrameError::Io(_)) if self.bytes == 0 => Ok(None),
@@ -52,8 +56,12 @@ impl Connection {
     }
 
     pub fn send(&mut self, response: &AgentResponse) -> Result<(), FrameError> {
-        self.deadline = Instant::now() + self.timeout;
+        self.begin();
         frame::write(self, response)
+    }
+
+    fn begin(&mut self) {
+        self.deadline = self.ends.min(Instant::now() + self.timeout);
     }
 
     /// Tells the peer why the connection is closed.
@@ -103,7 +111,7 @@ mod tests {
     #[test]
     fn a_peer_that_sends_byte_by_byte_fails_at_the_deadline() {
         let (agent, mut peer) = UnixStream::pair().unwrap();
-        let mut connection = Connection::new(agent, SHORT);
+        let mut connection = Connection::new(agent, SHORT, SHORT * 10);
         let slow = thread::spawn(move || {
             let mut sent = 0;
             while peer.write_all(&[1]).is_ok() && sent < 100 {
@@ -120,9 +128,29 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_that_never_stops_asking_is_left_at_the_end() {
+        let (agent, mut peer) = UnixStream::pair().unwrap();
+        let mut connection = Connection::new(agent, SHORT, SHORT * 3);
+        let asks = thread::spawn(move || {
+            let mut asked = 0;
+            while frame::write(&mut peer, &AgentRequest::Collect).is_ok() {
+                asked += 1;
+            }
+            asked
+        });
+        let begun = Instant::now();
+        // The end may come in the middle of a request.
+        while let Ok(Some(_)) = connection.receive() {}
+        let held = begun.elapsed();
+        assert!(SHORT * 3 <= held && held < SHORT * 20, "{held:?}");
+        drop(connection);
+        assert!(asks.join().unwrap() > 1);
+    }
+
+    #[test]
     fn a_silent_peer_is_not_an_error() {
         let (agent, peer) = UnixStream::pair().unwrap();
-        let mut connection = Connection::new(agent, SHORT);
+        let mut connection = Connection::new(agent, SHORT, SHORT * 10);
         assert!(connection.receive().unwrap().is_none());
         drop(peer);
         assert!(connection.receive().unwrap().is_none());
