@@ -7,12 +7,14 @@ python -m scale_model.large --seeds 40
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from statistics import mean
+from typing import Any
 
-from cluster.paths import Checkout
+from cluster.paths import Checkout, MissingArtifact
 from scale_model.options import count
-from scale_model.recorded import read_folder
+from scale_model.recorded import BadSeries, read_folder
 from scale_model.simulated_changes import Variant
 from scale_model.simulation import Simulated
 from scale_model.states import LARGE
@@ -36,26 +38,38 @@ def main() -> int:
     options.add_argument("--seeds", type=count, default=10, help="default: 10")
     arguments = options.parse_args()
     checkout = Checkout()
-    recorded = read_folder(checkout.recorded_series)
-    days = [arrivals(LARGE, recorded, seed) for seed in range(1, arguments.seeds + 1)]
-    print("| | makespan, s | mean completion, s | wait of the large, s | longest wait, s |")
-    print("|---|---|---|---|---|")
-    for name, variant in VARIANTS.items():
-        runs = variant.runs(days, checkout)
-        figures = [
-            mean(run.makespan_s for run in runs),
-            mean(run.mean_completion_s for run in runs),
-            mean(mean(_waits_of_large(run)) for run in runs),
-            mean(max(_waits_of_large(run)) for run in runs),
-        ]
-        print(f"| {name} | {' | '.join(f'{figure:.0f}' for figure in figures)} |")
+    print("| | makespan, s | completion, s | of the large | of the others | wait, s | longest |")
+    print("|---|---|---|---|---|---|---|")
+    try:
+        recorded = read_folder(checkout.recorded_series)
+        days = [arrivals(LARGE, recorded, seed) for seed in range(1, arguments.seeds + 1)]
+        for name, variant in VARIANTS.items():
+            figures = [_figures(run) for run in variant.runs(days, checkout)]
+            means = [mean(column) for column in zip(*figures, strict=True)]
+            print(f"| {name} | {' | '.join(f'{figure:.0f}' for figure in means)} |", flush=True)
+    except (BadSeries, MissingArtifact, subprocess.CalledProcessError) as problem:
+        print(problem, file=sys.stderr)
+        return 1
     return 0
 
 
-def _waits_of_large(run: Simulated) -> list[float]:
-    """From submission to the first executor's start, of each large application."""
-    large = (one for one in run.applications if one["name"].startswith(NAME))
-    return [one["started_s"] - one["submitted_s"] for one in large]
+def _figures(run: Simulated) -> tuple[float, ...]:
+    """Waits are those of large applications: from submission to the first executor's start."""
+    large = [one for one in run.applications if one["name"].startswith(NAME)]
+    others = [one for one in run.applications if not one["name"].startswith(NAME)]
+    waits = [one["started_s"] - one["submitted_s"] for one in large]
+    return (
+        run.makespan_s,
+        run.mean_completion_s,
+        _completion_s(large),
+        _completion_s(others),
+        mean(waits),
+        max(waits),
+    )
+
+
+def _completion_s(applications: list[dict[str, Any]]) -> float:
+    return mean(one["ended_s"] - one["submitted_s"] for one in applications)
 
 
 if __name__ == "__main__":

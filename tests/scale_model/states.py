@@ -36,8 +36,8 @@ class State:
     none."""
 
     large_every: int = 0
-    """One application in this many has two executors of several times the size of others, in
-    everything; 0: none."""
+    """One new application in this many, an even number, has two executors of 0.6 node by memory.
+    They use as many times more CPU and disk, and request one virtual core as all do. 0: none."""
 
     deadline_over_alone: tuple[float, float] | None = None
     """Deadlines of recurring applications, over the time that they take alone: drawn evenly from

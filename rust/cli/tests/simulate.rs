@@ -220,7 +220,9 @@ fn each_application_is_in_the_json() {
     let [submitted_s, started_s, ended_s]: [Vec<f64>; 3] =
         ["submitted_s", "started_s", "ended_s"].map(seconds);
     assert_eq!(submitted_s, [0.0, 0.0]);
-    assert!(started_s < ended_s, "{started_s:?} {ended_s:?}");
+    for (started_s, ended_s) in started_s.iter().zip(&ended_s) {
+        assert!(started_s < ended_s, "{started_s} {ended_s}");
+    }
     let last_s = ended_s.iter().copied().fold(0.0, f64::max);
     assert_eq!(Some(last_s), outcome["makespan_s"][0].as_f64());
 }
