@@ -99,7 +99,7 @@ test-cluster-rest:
 test-v2: fetch-for-tests ## runs the agent's tests in a virtual machine with cgroup version 2
 	cd tests && $(PYTHON) -m guest --agent-tests $(addprefix --without ,$(V2_WITHOUT))
 
-test-systemd: fetch-for-tests ## runs them where systemd boots, with the agent as its unit; not part of `make test` yet
+test-systemd: fetch-for-tests ## runs the agent's tests where systemd boots, with the agent as its unit; not part of `make test` yet
 	cd tests && $(PYTHON) -m guest --boot systemd --agent-tests $(addprefix --without ,$(V2_WITHOUT))
 
 test-hadoop: fetch build ## runs Hadoop's own ResourceManager tests on Elastane; not part of `make test`: 25 minutes for each of MODES

@@ -1,4 +1,4 @@
-"""Runs a command, or the agent's tests, in a virtual machine with cgroup version 2.
+"""Runs a command, or the agent's tests, in a virtual machine, with or without systemd.
 
 The guest sees this machine's files and keeps what it writes to itself.
 
@@ -64,7 +64,7 @@ def main() -> int:
         folder = checkout.target / "guest"
         folder.mkdir(parents=True, exist_ok=True)
         work = (
-            agent_tests(checkout, arguments.without, arguments.seconds, arguments.boot == "systemd")
+            agent_tests(checkout, arguments.without, arguments.seconds, boot.runs_units)
             if arguments.agent_tests
             else Work(
                 arguments.command,
@@ -80,7 +80,7 @@ def main() -> int:
 
         def run_once() -> int:
             seconds = arguments.seconds
-            return run(folder, its_kernel, boot.kernel_options, archive, size, seconds, tools)
+            return run(folder, its_kernel, boot, archive, size, seconds, tools)
 
         try:
             return run_once()

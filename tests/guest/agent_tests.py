@@ -16,14 +16,13 @@ ELSEWHERE = {"jvm", "heaps", "shortage"}
 # Emulated processors need longer time-outs; version 1 tests the bounds themselves.
 TIMES_SLOWER = "4"
 JOBS = os.environ.get("JOBS", "2")
-# Tests of the agent as a unit run what its sandbox could prevent.
+# What the sandbox of a unit could prevent. Not the tests of devices, which start the agent in a
+# network namespace of their own.
 AS_UNITS = {
-    "containers_network",
     "disk_limits",
     "limits",
     "memory_limits",
     "memory_watch",
-    "network",
     "peers",
     "restart",
     "sensors",
@@ -36,6 +35,9 @@ def agent_tests(checkout: Checkout, without: list[str], seconds: int, as_units: 
     """Builds the agent's test programs on the host, to run one after another in the guest."""
     programs = [(name, program) for name, program in _build(checkout) if name not in without]
     if as_units:
+        unknown = AS_UNITS - {name for name, _ in programs} - set(without)
+        if unknown:
+            raise RuntimeError(f"no test programs: {', '.join(sorted(unknown))}")
         programs = [(name, program) for name, program in programs if name in AS_UNITS]
     # A failed program does not stop the others, so that one run names all failures.
     runs = "; ".join(

@@ -28,9 +28,10 @@ ps -o pid,ppid,stat,args | grep -v ' \\['
 echo 8 >/proc/sys/kernel/printk; echo w >/proc/sysrq-trigger
 [ -e /host/no-such-file ] || echo "{EXIT_LINE}{OUT_OF_TIME}"; poweroff -f) &
 chroot /root /bin/sh -c {shlex.quote(work.script)}
-echo "{EXIT_LINE}$?"
+code=$?
+echo; echo "{EXIT_LINE}$code"
 poweroff -f
 """
 
 
-BARE = Boot("cgroup_no_v1=all", start)
+BARE = Boot("cgroup_no_v1=all", start, grace_seconds=30)

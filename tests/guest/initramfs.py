@@ -60,7 +60,7 @@ def pack(file: Path, kernel: Kernel, start: str, tools: Tools) -> None:
 
 
 def mount_files(modules: list[str]) -> str:
-    """The begin of the first process's script.
+    """The beginning of the first process's script.
 
     The host's files are the lower layer of an overlay whose upper layer is the guest's memory. So
     all programs are available, and written files are lost with the guest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from guest.kernel import Kernel
 from guest.tools import Tools
-from guest.work import EXIT_LINE
+from guest.work import EXIT_LINE, Boot
 
 SCRATCH_BYTES = 1 << 30
 # Without hardware virtualization, under which the packaged kernel hangs on some hosts. The guest's
@@ -24,7 +25,6 @@ _KERNEL_LINE = (
     "console=ttyS0 quiet panic=-1 psi=1 mitigations=off random.trust_cpu=on no_timer_check"
 )
 _SOCKET_SECONDS = 10
-_GRACE_SECONDS = 30
 
 
 class GuestFailed(Exception):
@@ -42,7 +42,7 @@ class Size:
 def run(
     folder: Path,
     kernel: Kernel,
-    kernel_options: str,
+    boot: Boot,
     archive: Path,
     size: Size,
     seconds: int,
@@ -59,7 +59,7 @@ def run(
         tempfile.TemporaryDirectory() as sockets,
         _files_served(Path(sockets), tools) as (socket, files),
     ):
-        command = _qemu(kernel, kernel_options, archive, scratch, socket, size, tools)
+        command = _qemu(kernel, boot, archive, scratch, socket, size, tools)
         machine = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -71,7 +71,7 @@ def run(
             machine.kill()
 
         begin = time.monotonic()
-        bound = threading.Timer(seconds + _GRACE_SECONDS, give_up)
+        bound = threading.Timer(seconds + boot.grace_seconds, give_up)
         bound.start()
         try:
             code = _follow(machine)
@@ -90,8 +90,9 @@ def _follow(machine: subprocess.Popen[bytes]) -> int | None:
     code = None
     for raw in machine.stdout or ():
         line = raw.decode(errors="replace").rstrip("\r\n")
-        if line.startswith(EXIT_LINE):
-            code = int(line.removeprefix(EXIT_LINE))
+        told = re.fullmatch(rf"{EXIT_LINE}(\d+)", line)
+        if told:
+            code = int(told[1])
         else:
             print(line, flush=True)
     return code
@@ -124,7 +125,7 @@ def _files_served(folder: Path, tools: Tools) -> Iterator[tuple[Path, subprocess
 
 def _qemu(
     kernel: Kernel,
-    kernel_options: str,
+    boot: Boot,
     archive: Path,
     scratch: Path,
     socket: Path,
@@ -139,7 +140,7 @@ def _qemu(
         *("-m", f"{size.memory_mb}M", "-smp", str(size.processors)),
         *("-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio", "-monitor", "none"),
         *("-kernel", str(kernel.image), "-initrd", str(archive)),
-        *("-append", f"{_KERNEL_LINE} {kernel_options}"),
+        *("-append", f"{_KERNEL_LINE} {boot.kernel_options}"),
         *("-chardev", f"socket,id=files,path={socket}"),
         *("-device", "vhost-user-fs-pci,chardev=files,tag=host"),
         *("-drive", f"file={scratch},format=raw,if=none,id=scratch,cache=none,aio=threads"),

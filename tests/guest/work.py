@@ -26,8 +26,8 @@ class Work:
     def script(self) -> str:
         """The command, in its folder and environment, as one line for a shell."""
         exports = [f"export {key}={shlex.quote(value)}" for key, value in self.environment.items()]
-        begin = "; ".join([f"cd {shlex.quote(str(self.folder))}", *exports])
-        return f"{begin} && {shlex.join(self.command)}"
+        begin = f"cd {shlex.quote(str(self.folder))}"
+        return " && ".join([begin, *exports, shlex.join(self.command)])
 
 
 @dataclass(frozen=True)
@@ -37,5 +37,7 @@ class Boot:
     kernel_options: str
     start: Callable[[Work], str]
     """The first process's script from when the guest's files are mounted."""
+    grace_seconds: int
+    """How much longer than its command the guest may take."""
     runs_units: bool = False
     """Whether systemd runs."""

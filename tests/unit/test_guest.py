@@ -42,9 +42,9 @@ def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
     lines = bare.start(work).splitlines()
     begin = next(index for index, line in enumerate(lines) if line.startswith("chroot"))
     inside = lines[begin].replace("chroot /root", "", 1)
-    script = "\n".join([inside, lines[begin + 1]])
+    script = "\n".join([inside, *lines[begin + 1 : begin + 3]])
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
-    assert done.stdout == f"{EXIT_LINE}7\n"
+    assert done.stdout == f"\n{EXIT_LINE}7\n"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,6 @@ def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
     [
         ("success", "exited", "0", "0"),
         ("exit-code", "exited", "7", "7"),
-        ("timeout", "killed", "TERM", "124"),
         ("signal", "killed", "KILL", "128"),
     ],
 )
@@ -65,4 +64,4 @@ def test_a_unit_tells_how_its_command_ended(result: str, code: str, status: str,
         check=False,
         env={"SERVICE_RESULT": result, "EXIT_CODE": code, "EXIT_STATUS": status},
     )
-    assert done.stdout == f"{EXIT_LINE}{told}\n"
+    assert done.stdout == f"\n{EXIT_LINE}{told}\n"

@@ -11,8 +11,8 @@ use std::{
 
 use elastane_protocol::{AgentRequest, AgentResponse, ContainerPlan, Reply, Report, frame};
 use nix::{
-    sys::signal::{Signal, kill},
-    unistd::{Pid, Uid, chown, geteuid},
+    sys::signal::Signal,
+    unistd::{Uid, chown, geteuid},
 };
 use tempfile::TempDir;
 
@@ -242,7 +242,7 @@ impl Agent {
 
     pub fn signal(&mut self, signal: Signal) -> ExitStatus {
         let mut process = self.process.take().unwrap();
-        kill(Pid::from_raw(process.id() as i32), signal).unwrap();
+        process.signal(signal);
         ended(&mut process).unwrap_or_else(|| panic!("the agent does not end by {signal}"))
     }
 }
@@ -269,7 +269,7 @@ fn ended(process: &mut AgentProcess) -> Option<ExitStatus> {
 impl Drop for Agent {
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
-            let _ = kill(Pid::from_raw(process.id() as i32), Signal::SIGTERM);
+            process.signal(Signal::SIGTERM);
             // No second panic in a failed test.
             assert!(ended(&mut process).is_some() || thread::panicking(), "the agent does not end");
         }

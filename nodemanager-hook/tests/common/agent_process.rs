@@ -8,14 +8,33 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
 /// With this variable set to 1, agents run as units, with the sandbox of `elastane-agent.service`.
 const AS_UNITS: &str = "ELASTANE_TEST_UNITS";
 
 const UNIT_FILES: &str = "/run/systemd/system";
 
+/// The file in a test's directory in which a unit says how its main process ended.
+const ENDED: &str = "ended";
+
+/// The raw status of a unit whose main process never ran.
+const NEVER_RAN: i32 = 255 << 8;
+
 /// Whether agents run as units where the test does not ask for something else.
 pub fn runs_as_unit() -> bool {
-    env::var(AS_UNITS).is_ok_and(|value| value == "1")
+    if env::var(AS_UNITS).is_err() {
+        return false;
+    }
+    let kernel_line = fs::read_to_string("/proc/cmdline").unwrap();
+    assert!(
+        kernel_line.contains("elastane-test.target"),
+        "{AS_UNITS} is for the guest of `make test-systemd`"
+    );
+    true
 }
 
 #[derive(Debug)]
@@ -32,6 +51,16 @@ impl AgentProcess {
         }
     }
 
+    pub fn signal(&self, signal: Signal) {
+        match self {
+            Self::Child(child) => kill(Pid::from_raw(child.id() as i32), signal).unwrap(),
+            Self::Unit(unit) => {
+                let signal = format!("--signal={signal}");
+                unit.systemctl("kill", &["--kill-who=main", &signal]);
+            }
+        }
+    }
+
     pub fn try_wait(&mut self) -> Option<ExitStatus> {
         match self {
             Self::Child(child) => child.try_wait().unwrap(),
@@ -41,24 +70,21 @@ impl AgentProcess {
 
     /// Kills an agent that does not end.
     pub fn kill(&mut self) {
-        match self {
-            Self::Child(child) => {
-                let _ = child.kill();
-                let _ = child.wait();
-            }
-            Self::Unit(unit) => unit.systemctl("kill", &["--signal=KILL"]),
+        self.signal(Signal::SIGKILL);
+        if let Self::Child(child) = self {
+            let _ = child.wait();
         }
     }
 }
 
-/// A copy of the agent's unit file, for the configuration of one test. systemd does not start it again, and
-/// undoes nothing after it: a test does both itself.
+/// The agent's unit with the configuration of one test. systemd does not start it again, and undoes nothing after
+/// it: a test does both itself.
 #[derive(Debug)]
 pub struct Unit {
     name: String,
     /// 0 if it did not start.
     main_process: u32,
-    log: PathBuf,
+    directory: PathBuf,
 }
 
 impl Unit {
@@ -66,47 +92,52 @@ impl Unit {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("elastane-agent-test-{}-{number}.service", std::process::id());
-        let file = include_str!("../../elastane-agent.service")
-            .replace("/usr/local/bin/elastane-agent", binary)
-            .replace("/etc/elastane/agent.toml", &config.display().to_string());
-        let log = directory.join("agent.log");
-        // The journal of a real agent is in its RuntimeDirectory, and its audit file in its LogsDirectory.
+        let (config, own) = (config.display(), directory.display());
+        let file = include_str!("../../elastane-agent.service");
         let of_the_test = format!(
-            "\n[Service]\nRestart=no\nExecStopPost=\nReadWritePaths={}\nStandardError=append:{}\n",
-            directory.display(),
-            log.display(),
+            "\n[Unit]\nCollectMode=inactive-or-failed\n[Service]\n\
+             BindReadOnlyPaths={binary}:/usr/local/bin/elastane-agent {config}:/etc/elastane/agent.toml\n\
+             ReadWritePaths={own}\n\
+             StandardError=append:{own}/agent.log\n\
+             Restart=no\n\
+             ExecStopPost=\n\
+             ExecStopPost=/bin/sh -c 'echo $$EXIT_CODE $$EXIT_STATUS >{own}/{ENDED}'\n"
         );
         fs::create_dir_all(UNIT_FILES).unwrap();
-        fs::write(Path::new(UNIT_FILES).join(&name), file + &of_the_test).unwrap();
-        let mut unit = Self { name, main_process: 0, log };
+        fs::write(Path::new(UNIT_FILES).join(&name), file.to_owned() + &of_the_test).unwrap();
+        let _ = fs::remove_file(directory.join(ENDED));
+        let mut unit = Self { name, main_process: 0, directory: directory.into() };
         systemctl(&["daemon-reload"]);
         unit.systemctl("start", &[]);
-        unit.main_process = unit.property("MainPID").parse().unwrap();
+        unit.main_process = unit.main_process();
+        if unit.main_process > 0 {
+            let cgroup = fs::read_to_string(format!("/proc/{}/cgroup", unit.main_process));
+            // It may have ended again.
+            assert!(cgroup.is_err() || cgroup.unwrap().contains(&unit.name));
+        }
         unit
     }
 
     fn systemctl(&self, command: &str, options: &[&str]) {
-        let options = options.iter().copied();
-        systemctl(
-            &std::iter::once(command).chain(options).chain([&*self.name]).collect::<Vec<_>>(),
-        );
+        systemctl(&[&[command], options, &[&*self.name]].concat());
     }
 
-    fn property(&self, property: &str) -> String {
-        let shown = Command::new("systemctl")
-            .args(["show", "--value", "-p", property, &self.name])
-            .output();
-        String::from_utf8(shown.unwrap().stdout).unwrap().trim().to_owned()
+    fn main_process(&self) -> u32 {
+        let mut show = Command::new("systemctl");
+        let shown = show.args(["show", "--value", "--property=MainPID", &self.name]).output();
+        String::from_utf8(shown.unwrap().stdout).unwrap().trim().parse().unwrap()
     }
 
     fn ended(&self) -> Option<ExitStatus> {
-        if !matches!(&*self.property("ActiveState"), "inactive" | "failed") {
-            return None;
-        }
-        let status: i32 = self.property("ExecMainStatus").parse().unwrap();
-        // CLD_EXITED of <signal.h>; else the status is a signal.
-        let is_exit = self.property("ExecMainCode") == "1";
-        Some(ExitStatus::from_raw(if is_exit { status << 8 } else { status }))
+        let text = fs::read_to_string(self.directory.join(ENDED)).ok()?;
+        let raw = match text.trim().split_once(' ') {
+            // The shell has made the file and not written it yet.
+            None if text.is_empty() => return None,
+            None => NEVER_RAN,
+            Some(("exited", code)) => code.parse::<i32>().unwrap() << 8,
+            Some((_, signal)) => format!("SIG{signal}").parse::<Signal>().unwrap() as i32,
+        };
+        Some(ExitStatus::from_raw(raw))
     }
 }
 
@@ -114,11 +145,12 @@ impl Drop for Unit {
     fn drop(&mut self) {
         self.systemctl("stop", &[]);
         let _ = fs::remove_file(Path::new(UNIT_FILES).join(&self.name));
-        eprint!("{}", fs::read_to_string(&self.log).unwrap_or_default());
+        systemctl(&["daemon-reload"]);
+        eprint!("{}", fs::read_to_string(self.directory.join("agent.log")).unwrap_or_default());
     }
 }
 
-/// A unit that fails to start is seen by its state.
+/// A unit that fails to start is seen by how it ended.
 fn systemctl(arguments: &[&str]) {
     Command::new("systemctl").arg("--quiet").args(arguments).status().unwrap();
 }
