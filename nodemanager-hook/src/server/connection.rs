@@ -130,6 +130,7 @@ mod tests {
     #[test]
     fn a_peer_that_never_stops_asking_is_left_at_the_end() {
         let (agent, mut peer) = UnixStream::pair().unwrap();
+        let begun = Instant::now();
         let mut connection = Connection::new(agent, SHORT, SHORT * 3);
         let asks = thread::spawn(move || {
             let mut asked = 0;
@@ -138,7 +139,6 @@ mod tests {
             }
             asked
         });
-        let begun = Instant::now();
         // The end may come in the middle of a request.
         while let Ok(Some(_)) = connection.receive() {}
         let held = begun.elapsed();
