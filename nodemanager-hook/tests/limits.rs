@@ -77,19 +77,22 @@ fn a_container_whose_former_group_is_gone_returns_to_the_group_above_and_never_t
         fs::write(service.join("cgroup.procs"), tree.pid().to_string()).unwrap();
     }
     let is_in = |tree: &Tree, group: &str| tree.cgroup("cpu") == format!("/{group}");
-    let limit_and_remove = |groups: &[PathBuf], valid_for_ms: u32| {
+    let limit_remove_and_lift = |groups: &[PathBuf]| {
         agent.runs(&[&tree]);
-        agent.apply(valid_for_ms, vec![tree.plan(&[(0, 1.0, Some(0.2))])]);
+        agent.apply(60_000, vec![tree.plan(&[(0, 1.0, Some(0.2))])]);
         assert!(tree.is_in_group_for("cpu"));
         // Where nothing is moved the process is left in its group.
         groups.iter().for_each(|group| drop(fs::remove_dir(group)));
         assert!(!groups.iter().any(|group| group.starts_with(&outer.cpu) && group.exists()));
+        agent.apply(60_000, vec![]);
     };
-    limit_and_remove(&services, 1000);
+    limit_remove_and_lift(&services);
     wait_until("it returns", || is_in(&tree, &outer.name));
 
-    limit_and_remove(&outer.groups().into_iter().collect::<Vec<_>>(), 1000);
-    wait_until("the end of the plan", || agent.troubles("processes not moved back") > 0);
+    limit_remove_and_lift(&outer.groups().into_iter().collect::<Vec<_>>());
+    wait_until("it is counted", || {
+        !agent.status().is_null() && agent.troubles("processes not moved back") > 0
+    });
     assert!(tree.is_in_group_for("cpu"), "{}", tree.cgroup("cpu"));
     assert_eq!(parent.quota_us(&tree), -1, "no limit is in force");
     tree.end();
