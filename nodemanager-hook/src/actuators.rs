@@ -25,4 +25,4 @@ pub use limiter::{Circumstances, LimitPlace, LimitStep, Limiter, Owner};
 pub use memory_limits::Margin;
 pub use own_groups::{OwnGroups, container_of};
 pub use pass_on::take_back;
-pub use process_moves::{Moved, empty_group, move_process};
+pub use process_moves::{Moved, empty_group, move_process, no_former_group};

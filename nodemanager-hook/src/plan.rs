@@ -9,10 +9,6 @@ use elastane_protocol::{ContainerPlan, Limits, Reply, Step};
 
 use crate::{audit::Reason, cgroups::Controller, container_id::ContainerId};
 
-/// The longest plan, as long as the ResourceManager's `plan.valid-for-ms` may be. A longer one would hold its limits
-/// without a ResourceManager.
-const LONGEST_VALID_MS: u32 = 3_600_000;
-
 /// Limits over time, from the receipt of the plan.
 #[derive(Debug)]
 pub struct Plan {
@@ -27,9 +23,9 @@ impl Plan {
     /// Checks the plan of a reply received at `received`. If that fails, nothing of the reply may
     /// be used.
     pub fn new(reply: &Reply, received: Instant) -> Result<Self, String> {
-        if reply.valid_for_ms > LONGEST_VALID_MS {
-            let valid_for_ms = reply.valid_for_ms;
-            return Err(format!("valid_for_ms = {valid_for_ms}: at most {LONGEST_VALID_MS}"));
+        let (valid_for_ms, longest_ms) = (reply.valid_for_ms, Reply::LONGEST_VALID_MS);
+        if valid_for_ms > longest_ms {
+            return Err(format!("valid_for_ms = {valid_for_ms}: at most {longest_ms}"));
         }
         let mut steps = BTreeMap::new();
         for ContainerPlan { container, steps: of_it } in &reply.plans {
@@ -44,7 +40,7 @@ impl Plan {
         };
         Ok(Self {
             received,
-            ends: received + milliseconds(reply.valid_for_ms),
+            ends: received + milliseconds(valid_for_ms),
             limits_memory: any(|limits| limits.memory_bytes.is_some()),
             limits_anything: any(|limits| *limits != Limits::default()),
             steps,
@@ -215,9 +211,9 @@ mod tests {
     fn an_invalid_plan_is_refused() {
         let mut twice = reply(vec![step(0, 1.0)]);
         twice.plans.push(twice.plans[0].clone());
-        let longest = Reply { valid_for_ms: LONGEST_VALID_MS, ..reply(vec![step(0, 1.0)]) };
+        let longest = Reply { valid_for_ms: Reply::LONGEST_VALID_MS, ..reply(vec![step(0, 1.0)]) };
         assert!(Plan::new(&longest, Instant::now()).is_ok());
-        let longer = Reply { valid_for_ms: LONGEST_VALID_MS + 1, ..longest };
+        let longer = Reply { valid_for_ms: Reply::LONGEST_VALID_MS + 1, ..longest };
         for (reply, why) in [
             (reply(vec![]), "the steps of container_1_1_1_1 do not begin at 0"),
             (reply(vec![step(1, 1.0)]), "the steps of container_1_1_1_1 do not begin at 0"),

@@ -18,8 +18,7 @@ from scale_model.recorded import BadSeries, read_folder
 from scale_model.simulated_changes import Variant
 from scale_model.simulation import Simulated
 from scale_model.states import LARGE
-from scale_model.workload import LARGE as NAME
-from scale_model.workload import arrivals
+from scale_model.workload import LARGE_PREFIX, arrivals
 
 VARIANTS = {
     "capacity": Variant("capacity"),
@@ -55,8 +54,8 @@ def main() -> int:
 
 def _figures(run: Simulated) -> tuple[float, ...]:
     """Waits are those of large applications: from submission to the first executor's start."""
-    large = [one for one in run.applications if one["name"].startswith(NAME)]
-    others = [one for one in run.applications if not one["name"].startswith(NAME)]
+    large = [one for one in run.applications if one["name"].startswith(LARGE_PREFIX)]
+    others = [one for one in run.applications if not one["name"].startswith(LARGE_PREFIX)]
     waits = [one["started_s"] - one["submitted_s"] for one in large]
     return (
         run.makespan_s,

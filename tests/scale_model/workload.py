@@ -32,7 +32,7 @@ LEAST_OVER_PEAK = 1.05
 # An executor of a large application, in nodes.
 LARGE_PART = 0.6
 LARGE_EXECUTORS = 2
-LARGE = "large-"
+LARGE_PREFIX = "large-"
 """What the names of large applications begin with."""
 
 
@@ -196,7 +196,7 @@ def _enlarged(kind: Kind) -> Kind:
     times = LARGE_PART * SHAPE.memory_mb / kind.memory_mb
     return replace(
         kind,
-        name=LARGE + kind.name,
+        name=LARGE_PREFIX + kind.name,
         runs=[run.scaled(cpu=times, memory=times, network=times, disk=times) for run in kind.runs],
         executors=LARGE_EXECUTORS,
         memory_mb=math.ceil(times * kind.memory_mb),

@@ -20,8 +20,7 @@ from scale_model.run import RunOutcome
 from scale_model.scale import EXECUTORS_OF_A_NODE, SHAPE
 from scale_model.simulated_changes import parser
 from scale_model.states import DEADLINES, GROWN, LARGE, LOCK_STEP, MEMORY_BOUND, State
-from scale_model.workload import GROWTH, YARN_S, Application, arrivals
-from scale_model.workload import LARGE as LARGE_NAME
+from scale_model.workload import GROWTH, LARGE_PREFIX, YARN_S, Application, arrivals
 
 HEADER = "t_s,cpu_cores,memory_bytes,network_bytes_per_s,disk_bytes_per_s\n"
 
@@ -139,7 +138,7 @@ def test_one_in_ten_recurring_applications_has_grown(recorded: dict[str, list[Se
 
 def test_one_in_18_applications_has_large_executors(recorded: dict[str, list[Series]]) -> None:
     applications = arrivals(LARGE, recorded, 1)
-    large = [one for one in applications if one.name.startswith(LARGE_NAME)]
+    large = [one for one in applications if one.name.startswith(LARGE_PREFIX)]
     assert len(large) == LARGE.applications // 18
     for one in large:
         assert one.memory_mb == pytest.approx(0.6 * SHAPE.memory_mb, abs=1)

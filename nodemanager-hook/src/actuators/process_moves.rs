@@ -67,10 +67,18 @@ fn write_pid(pid: u32, group: &Path) -> Result<bool, KernelFileError> {
     }
 }
 
+/// A group whose processes came from a group that is gone. They stay until they end: in the root of the hierarchy
+/// nothing would hold them.
+pub fn no_former_group(group: &Path) -> KernelFileError {
+    let why = io::Error::other("their former group is gone, and no group above it is left");
+    KernelFileError::new("move back the processes of", group, why)
+}
+
+/// Moves all processes of a group to their former group, if that is left.
 pub fn empty_group(
     group: &Path,
     hierarchy: &Hierarchy,
-    to: &Path,
+    to: Option<&Path>,
     proc: &ProcFs,
 ) -> Result<(), KernelFileError> {
     for _ in 0..MAX_PASSES {
@@ -81,6 +89,7 @@ pub fn empty_group(
         if pids.is_empty() {
             break;
         }
+        let to = to.ok_or_else(|| no_former_group(group))?;
         for pid in pids {
             let process = proc
                 .process(pid)

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    io,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -14,7 +13,7 @@ use super::container::NodeContainer;
 use crate::{
     actuators::{
         Change, Circumstances, KernelFileError, KernelFiles, LimitFile, LimitStep, Margin, Value,
-        container_of, empty_group, read_pids, take_back,
+        container_of, empty_group, take_back,
     },
     audit::{Audit, Reason},
     cgroups::Hierarchies,
@@ -26,12 +25,6 @@ use crate::{
 
 /// The time that a group which was just emptied gets to become free.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Its processes stay until they end: in the root of the hierarchy nothing would hold them.
-pub(super) fn no_former_group(group: &Path) -> KernelFileError {
-    let why = io::Error::other("their former group is gone, and no group above it is left");
-    KernelFileError::new("move back the processes of", group, why)
-}
 
 /// The means to change the node.
 #[derive(Debug)]
@@ -188,13 +181,8 @@ impl Actuator {
     /// Moves the processes of a group back to their former group.
     pub fn put_back(&self, group: &Path) {
         if let Some(hierarchy) = self.hierarchies.of(group) {
-            let moved = match self.journal.origin(group, hierarchy.mount_point()) {
-                Some(origin) => empty_group(group, hierarchy, &origin, &self.proc),
-                None => read_pids(group).and_then(|pids| match pids.is_empty() {
-                    true => Ok(()),
-                    false => Err(no_former_group(group)),
-                }),
-            };
+            let origin = self.journal.origin(group, hierarchy.mount_point());
+            let moved = empty_group(group, hierarchy, origin.as_deref(), &self.proc);
             self.troubles.check("processes not moved back", moved);
         }
     }

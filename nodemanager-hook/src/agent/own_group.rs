@@ -14,14 +14,11 @@ use std::{
     time::Instant,
 };
 
-use super::{
-    Agent,
-    actuator::{Actuator, no_former_group},
-    container::NodeContainer,
-    tree_moves::Moving,
-};
+use super::{Agent, actuator::Actuator, container::NodeContainer, tree_moves::Moving};
 use crate::{
-    actuators::{KernelFileError, LimitError, LimitPlace, OwnGroups, Owner, container_of},
+    actuators::{
+        KernelFileError, LimitError, LimitPlace, OwnGroups, Owner, container_of, no_former_group,
+    },
     cgroups::{Controller, Hierarchies, Hierarchy, Version, named_after},
     container_id::ContainerId,
     sensors::ProcessTable,

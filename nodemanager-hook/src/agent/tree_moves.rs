@@ -40,7 +40,7 @@ impl Agent {
         moving: &mut BTreeMap<ContainerId, Moving>,
         mut table: ProcessTable,
     ) -> ProcessTable {
-        for pass in 1.. {
+        for pass in 1..=MAX_PASSES {
             let mut moved = false;
             let mut failed = Vec::new();
             for (id, tree) in &*moving {

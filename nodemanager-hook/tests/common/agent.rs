@@ -128,29 +128,28 @@ impl Agent {
     }
 
     pub fn command(&self) -> Command {
-        let binary = BINARY;
         if let Some(names) = &self.capabilities {
             let names: Vec<String> = names.iter().map(|name| format!(",+{name}")).collect();
             let mut command = Command::new("setpriv");
             command
                 .arg("--no-new-privs")
                 .arg(format!("--bounding-set=-all{}", names.concat()))
-                .arg(binary);
+                .arg(BINARY);
             return command;
         }
         if let Some(meminfo) = &self.meminfo {
             let script = "mount --bind \"$0\" /proc/meminfo && exec \"$@\"";
             let mut command = Command::new("unshare");
             command.args(["--mount", "sh", "-c", script]);
-            command.arg(meminfo).arg(binary);
+            command.arg(meminfo).arg(BINARY);
             return command;
         }
         if !self.rootless || !geteuid().is_root() {
-            return Command::new(binary);
+            return Command::new(BINARY);
         }
         // Another user may not read the binary's folder.
         let copy = self.directory.path().join("elastane-agent");
-        fs::copy(binary, &copy).unwrap();
+        fs::copy(BINARY, &copy).unwrap();
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--clear-groups"]).arg(copy);
         command

@@ -122,7 +122,8 @@ impl<'a> Need<'a> {
             && self.shortage_in_total(left, terms).is_none_or(|(short, ..)| short == resource)
     }
 
-    /// The first shortage among the resources compared in total: the resource, and all that is needed in so many slots.
+    /// The first resource that falls short when whole lives are compared, with the need of the whole life and the
+    /// number of its slots.
     fn shortage_in_total(&self, left: &Left, terms: Terms) -> Option<(Resource, Amounts, usize)> {
         let life = self.life().filter(|_| !terms.in_total.is_empty())?;
         let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)));

@@ -13,6 +13,11 @@ pub struct Reply {
     pub plans: Vec<ContainerPlan>,
 }
 
+impl Reply {
+    /// The longest that [`Self::valid_for_ms`] may be. A plan holds its limits without a ResourceManager.
+    pub const LONGEST_VALID_MS: u32 = 3_600_000;
+}
+
 /// The limits of one container over the coming time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContainerPlan {

@@ -8,6 +8,7 @@ use elastane_core::fit::Peaks;
 use elastane_core::plan::PlanSettings;
 use elastane_core::policy::{self, Favor, PolicyOptions};
 use elastane_core::reprovision::ReprovisionSettings;
+use elastane_protocol::Reply;
 
 use super::SettingsError;
 use super::keys::{Keys, refused};
@@ -121,8 +122,9 @@ impl ServiceSettings {
 }
 
 fn plan(keys: &mut Keys, valid_for_ms: u32) -> Result<PlanSettings, SettingsError> {
+    let valid = 3_000..=Reply::LONGEST_VALID_MS;
     Ok(PlanSettings {
-        valid_for_ms: keys.number("plan.valid-for-ms", valid_for_ms, 3_000..=3_600_000)?,
+        valid_for_ms: keys.number("plan.valid-for-ms", valid_for_ms, valid)?,
         weighs_cpu: keys.choice("plan.cpu.weights", true, &[("on", true), ("off", false)])?,
         cpu_cap_ratio: keys.cap_ratio("plan.cpu.cap-ratio", "0 (no cap) or 1 to 100")?,
         limits_memory: keys.switch("plan.memory", "off", "on")?,
