@@ -1,22 +1,29 @@
 //! The changes to undo, kept in a file, so that the agent may be killed at any time.
 //!
-//! The file lies beside the socket, on a file system that a reboot clears, as it clears cgroups. So
-//! the file is replaced as a whole, but never synced to a disk.
+//! The file lies beside the socket, on a file system that a reboot clears, as it clears cgroups. So it is never synced to a
+//! disk.
+
+mod entries;
+mod log_file;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 
+pub use self::entries::FormerFile;
+use self::{
+    entries::{Edit, Entries},
+    log_file::LogFile,
+};
 use crate::{
     actuators::{LimitFile, Value},
     container_id::ContainerId,
     jvm::Former,
     network::NetworkDevice,
-    own_file,
     sensors::ProcessKey,
 };
 
@@ -31,25 +38,8 @@ pub struct JournalError {
 /// remembered.
 #[derive(Debug)]
 pub struct Journal {
-    path: PathBuf,
+    file: LogFile,
     entries: Entries,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-struct Entries {
-    /// Ancestors of the containers' groups that the agent made, outermost first.
-    made: Vec<PathBuf>,
-    /// The group that the processes of an own group came from.
-    origins: BTreeMap<PathBuf, PathBuf>,
-    /// Values before the first limit, of files in groups that the agent did not make.
-    former_values: BTreeMap<PathBuf, Vec<(LimitFile, Value)>>,
-    /// Version 2: groups and the controllers that the agent enabled for their children, outermost
-    /// first.
-    passed_on: Vec<(PathBuf, String)>,
-    /// JVMs with their container and their flags before the first wish.
-    jvms: Vec<(ContainerId, Former)>,
-    network: NetworkMade,
 }
 
 /// The agent's changes to the node's network.
@@ -66,18 +56,13 @@ impl Journal {
     /// Reads the journal of a killed agent, or an empty one if there is none.
     pub fn load(path: &Path) -> Result<Self, JournalError> {
         let mut journal = Self::empty(path);
-        let entries = match own_file::read_own(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
-            Err(error) => Err(error),
-            Ok(text) => serde_json::from_str(&text).map_err(io::Error::from),
-        };
-        journal.entries = entries.map_err(|source| journal.error(source))?;
+        journal.entries = journal.file.read().map_err(|source| journal.error(source))?;
         Ok(journal)
     }
 
     /// An empty journal, to replace one that cannot be read.
     pub fn empty(path: &Path) -> Self {
-        Self { path: path.into(), entries: Entries::default() }
+        Self { file: LogFile::new(path), entries: Entries::default() }
     }
 
     /// Drops the entries of paths that are not groups.
@@ -93,15 +78,15 @@ impl Journal {
     }
 
     pub fn set_network(&mut self, made: NetworkMade) -> Result<(), JournalError> {
-        self.change(|entries| entries.network = made)
+        self.write(Edit::Network(made))
     }
 
     pub fn remember_made(&mut self, group: &Path) -> Result<(), JournalError> {
-        self.remember(|entries| entries.made.push(group.into()))
+        self.write(Edit::Made(group.into()))
     }
 
     pub fn forget_made(&mut self, group: &Path) -> Result<(), JournalError> {
-        self.change(|entries| entries.made.retain(|made| made != group))
+        self.write(Edit::NotMade(group.into()))
     }
 
     /// The ancestors of the containers' groups that the agent made, outermost first.
@@ -110,13 +95,11 @@ impl Journal {
     }
 
     pub fn remember_origin(&mut self, group: &Path, origin: &Path) -> Result<(), JournalError> {
-        self.remember(|entries| {
-            entries.origins.insert(group.into(), origin.into());
-        })
+        self.write(Edit::Origin { group: group.into(), origin: origin.into() })
     }
 
     pub fn forget_origin(&mut self, group: &Path) -> Result<(), JournalError> {
-        self.change(|entries| entries.origins.retain(|own, _| own != group))
+        self.write(Edit::NoOrigin(group.into()))
     }
 
     pub fn own_groups(&self) -> impl Iterator<Item = &PathBuf> {
@@ -139,41 +122,42 @@ impl Journal {
     pub fn remember_former(
         &mut self,
         group: &Path,
-        mut values: Vec<(LimitFile, Value)>,
+        values: Vec<(LimitFile, Value)>,
     ) -> Result<(), JournalError> {
-        values.retain(|(file, _)| self.former_value(group, *file).is_none());
-        if values.is_empty() {
-            return Ok(());
+        for (file, value) in values {
+            self.write(Edit::FormerValue { group: group.into(), file, value })?;
         }
-        self.remember(|entries| {
-            entries.former_values.entry(group.into()).or_default().extend(values);
-        })
+        Ok(())
+    }
+
+    /// Remembers what the agent is about to write to a file whose former value is remembered.
+    pub fn remember_written(
+        &mut self,
+        group: &Path,
+        file: LimitFile,
+        value: Value,
+    ) -> Result<(), JournalError> {
+        self.write(Edit::Written { group: group.into(), file, value })
     }
 
     pub fn forget_former(&mut self, group: &Path, file: LimitFile) -> Result<(), JournalError> {
-        self.change(|entries| {
-            if let Some(known) = entries.former_values.get_mut(group) {
-                known.retain(|(known, _)| *known != file);
-            }
-            entries.former_values.retain(|_, known| !known.is_empty());
-        })
+        self.write(Edit::NoFormerValue { group: group.into(), file })
     }
 
     /// Forgets all files of a removed group.
     pub fn forget_former_of(&mut self, group: &Path) -> Result<(), JournalError> {
-        self.change(|entries| entries.former_values.retain(|known, _| known != group))
+        self.write(Edit::NoFormerValues(group.into()))
     }
 
-    /// The value of the container executor's file before its first limit.
-    pub fn former_value(&self, group: &Path, file: LimitFile) -> Option<Value> {
-        let known = self.entries.former_values.get(group)?;
-        let (_, value) = known.iter().find(|(known, _)| *known == file)?;
-        Some(*value)
+    /// The container executor's file, with its value before its first limit.
+    pub fn former(&self, group: &Path, file: LimitFile) -> Option<&FormerFile> {
+        self.entries.former(group, file)
     }
 
-    /// The limited groups of the container executor, with the former values of their files.
-    pub fn former(&self) -> &BTreeMap<PathBuf, Vec<(LimitFile, Value)>> {
-        &self.entries.former_values
+    /// The limited files of the container executor.
+    pub fn all_former(&self) -> impl Iterator<Item = (&Path, &FormerFile)> {
+        let groups = self.entries.former_values.iter();
+        groups.flat_map(|(group, files)| files.iter().map(move |file| (group.as_path(), file)))
     }
 
     pub fn remember_passed_on(
@@ -181,13 +165,11 @@ impl Journal {
         group: &Path,
         controller: &str,
     ) -> Result<(), JournalError> {
-        let entry = (group.into(), controller.into());
-        self.remember(|entries| entries.passed_on.push(entry))
+        self.write(Edit::PassedOn { group: group.into(), controller: controller.into() })
     }
 
     pub fn forget_passed_on(&mut self, group: &Path, controller: &str) -> Result<(), JournalError> {
-        let is_other = |(known, name): &(PathBuf, String)| known != group || name != controller;
-        self.change(|entries| entries.passed_on.retain(is_other))
+        self.write(Edit::NotPassedOn { group: group.into(), controller: controller.into() })
     }
 
     /// Groups and the controllers that the agent enabled for their children, outermost first.
@@ -201,11 +183,12 @@ impl Journal {
         container: &ContainerId,
         former: Former,
     ) -> Result<(), JournalError> {
-        self.remember(|entries| entries.jvms.push((container.clone(), former)))
+        self.write(Edit::Jvm { container: container.clone(), former })
     }
 
     pub fn forget_jvm(&mut self, jvm: ProcessKey) -> Result<(), JournalError> {
-        self.change(|entries| entries.jvms.retain(|(_, former)| former.key() != jvm))
+        let ProcessKey { pid, start_ticks } = jvm;
+        self.write(Edit::NoJvm { pid, start_ticks })
     }
 
     /// The flags of a JVM before the first wish, or None if it is unchanged.
@@ -218,29 +201,28 @@ impl Journal {
         self.entries.jvms.iter().map(|(container, former)| (container, former.key()))
     }
 
-    fn remember(&mut self, add: impl FnOnce(&mut Entries)) -> Result<(), JournalError> {
-        let before = self.entries.clone();
-        self.change(add).inspect_err(|_| self.entries = before)
-    }
-
-    /// Writes the file if an entry changes, and removes the file with the last entry.
-    fn change(&mut self, change: impl FnOnce(&mut Entries)) -> Result<(), JournalError> {
-        let before = self.entries.clone();
-        change(&mut self.entries);
-        if self.entries == before {
+    /// Writes an edit that changes anything, and removes the file with the last entry.
+    fn write(&mut self, edit: Edit) -> Result<(), JournalError> {
+        if !self.entries.changes_by(&edit) {
             return Ok(());
         }
-        let saved = match self.entries == Entries::default() {
-            true => own_file::remove(&self.path),
-            false => serde_json::to_vec(&self.entries)
-                .map_err(io::Error::from)
-                .and_then(|text| own_file::replace(&self.path, &text)),
+        if edit.remembers() {
+            let written = self.file.append(&edit, &self.entries);
+            written.map_err(|source| self.error(source))?;
+            self.entries.apply(edit);
+            return Ok(());
+        }
+        // What was undone is undone, whether or not it can be written: a later edit then writes all.
+        self.entries.apply(edit.clone());
+        let written = match self.entries == Entries::default() {
+            true => self.file.remove(),
+            false => self.file.append(&edit, &self.entries),
         };
-        saved.map_err(|source| self.error(source))
+        written.map_err(|source| self.error(source))
     }
 
     fn error(&self, source: io::Error) -> JournalError {
-        let path = self.path.clone();
+        let path = self.file.path().into();
         JournalError { path, source }
     }
 }

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::sensors::Device;
 
+/// In bytes, on any processor.
+const LARGEST_PAGE: u64 = 64 << 10;
+
 /// A limit file of a group, or one device's part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum LimitFile {
@@ -100,6 +103,18 @@ impl LimitFile {
     pub fn devices_in(text: &str) -> BTreeSet<Device> {
         let first_words = text.lines().filter_map(|line| line.split(' ').next());
         first_words.filter_map(|word| word.parse().ok()).collect()
+    }
+
+    /// Whether the file shows `shown` after `written` was written: the kernel rounds memory to whole pages.
+    pub fn shows_as(self, written: Value, shown: Value) -> bool {
+        match (self, written, shown) {
+            (
+                Self::MemoryLimit | Self::MemoryHigh | Self::MemoryMax,
+                Value::AtMost(written),
+                Value::AtMost(shown),
+            ) => written / LARGEST_PAGE == shown / LARGEST_PAGE,
+            _ => written == shown,
+        }
     }
 
     /// The kernel's default: the value of an unlimited group.

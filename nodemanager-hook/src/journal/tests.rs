@@ -36,7 +36,7 @@ fn the_first_value_of_each_file_is_kept_until_it_is_restored() {
         journal.remember_former(group, values).unwrap();
     }
     let mut journal = Journal::load(&path).unwrap();
-    let former = |journal: &Journal, file| journal.former_value(group, file);
+    let former = |journal: &Journal, file| journal.former(group, file).map(|former| former.value);
     let quota = former(&journal, LimitFile::CpuMax);
     assert_eq!(quota, Some(Value::AtMost(50_000)));
     journal.forget_former(group, LimitFile::CpuMax).unwrap();
@@ -111,7 +111,81 @@ fn a_journal_of_another_user_is_refused() {
 fn a_damaged_journal_is_an_error_that_names_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal");
-    fs::write(&path, "{").unwrap();
+    fs::write(&path, "{\"made\":\"/a\"}\n{\n").unwrap();
     let error = Journal::load(&path).unwrap_err().to_string();
-    assert!(error.starts_with(&format!("journal {}: ", path.display())), "{error}");
+    assert!(error.starts_with(&format!("journal {}: line 2: ", path.display())), "{error}");
+}
+
+#[test]
+fn an_entry_that_was_not_written_whole_is_no_entry() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal");
+    let mut journal = Journal::load(&path).unwrap();
+    for name in ["a", "b"] {
+        journal.remember_made(&directory.path().join(name)).unwrap();
+    }
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().count(), 2);
+    fs::write(&path, &text[..text.len() - 3]).unwrap();
+    let mut journal = Journal::load(&path).unwrap();
+    assert_eq!(journal.made(), [directory.path().join("a")]);
+    // The next one is not glued to it.
+    journal.remember_made(&directory.path().join("c")).unwrap();
+    let made = ["a", "c"].map(|name| directory.path().join(name));
+    assert_eq!(Journal::load(&path).unwrap().made(), made);
+}
+
+#[test]
+fn a_journal_of_another_version_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal");
+    fs::write(&path, "{\"made\":[\"/a\"],\"origins\":{}}").unwrap();
+    let error = Journal::load(&path).unwrap_err().to_string();
+    assert!(error.ends_with("it is not of this version"), "{error}");
+}
+
+#[test]
+fn an_entry_costs_one_line_and_the_file_does_not_grow_for_ever() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal");
+    let group = |number: u32| directory.path().join(number.to_string());
+    let lines = || fs::read_to_string(&path).unwrap().lines().count();
+    let mut journal = Journal::load(&path).unwrap();
+    for number in 0..50 {
+        journal.remember_origin(&group(number), directory.path()).unwrap();
+    }
+    assert_eq!(lines(), 50);
+    let mut most = 0;
+    for _ in 0..2000 {
+        journal.forget_origin(&group(7)).unwrap();
+        journal.remember_origin(&group(7), directory.path()).unwrap();
+        most = most.max(lines());
+    }
+    assert!((1000..1200).contains(&most), "{most}");
+    assert_eq!(Journal::load(&path).unwrap().own_groups().count(), 50);
+}
+
+#[test]
+fn the_agents_own_values_are_told_from_those_of_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal");
+    let group = Path::new("/cgroup/yarn/container_1_1_1_1");
+    let file = LimitFile::MemoryMax;
+    let mut journal = Journal::load(&path).unwrap();
+    // Without a former value there is nothing to put back.
+    journal.remember_written(group, file, Value::AtMost(1)).unwrap();
+    assert!(!path.exists());
+    journal.remember_former(group, vec![(file, Value::Unlimited)]).unwrap();
+    for mebibytes in [100, 200, 300] {
+        journal.remember_written(group, file, Value::AtMost((mebibytes << 20) + 5)).unwrap();
+    }
+    let journal = Journal::load(&path).unwrap();
+    let former = journal.former(group, file).unwrap();
+    // The kernel shows whole pages. An agent that was killed may not have written the last value.
+    for (shown, is_own) in
+        [(100 << 20, false), (200 << 20, true), (300 << 20, true), (301 << 20, false)]
+    {
+        assert_eq!(former.is_own(Value::AtMost(shown)), is_own, "{shown}");
+    }
+    assert!(!former.is_own(Value::Unlimited));
 }
