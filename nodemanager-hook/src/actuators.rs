@@ -17,12 +17,12 @@ mod process_moves;
 #[cfg(fuzzing)]
 pub use cpu_limits::{cpu_settings, period_us};
 pub use file_access::{KernelFileError, read_text, write_text};
-pub use group_state::{limits_of, read_pids, read_pids_below};
+pub use group_state::{limits_of, read_limit, read_pids, read_pids_below};
 pub use kernel_files::KernelFiles;
 pub use limit_error::LimitError;
 pub use limit_file::{Change, LimitFile, Setting, Value};
 pub use limiter::{Circumstances, LimitPlace, LimitStep, Limiter, Owner};
 pub use memory_limits::Margin;
-pub use own_groups::{OwnGroups, container_of};
+pub use own_groups::{OwnGroups, container_of, refused_by_systemd};
 pub use pass_on::take_back;
 pub use process_moves::{Moved, empty_group, move_process, no_former_group};

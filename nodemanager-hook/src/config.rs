@@ -12,6 +12,9 @@ use serde::Deserialize;
 
 use crate::network::{Backend, NetworkDevice};
 
+/// In the unit's log directory.
+const USUAL_AUDIT: &str = "/var/log/elastane/audit.jsonl";
+
 /// `agent.toml` in this crate explains each key.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -56,6 +59,8 @@ pub struct Sampling {
 pub struct Cgroup {
     pub parent: PathBuf,
     pub from_arrival: bool,
+    /// The part of the CPU that the parent leaves to another group beside it.
+    pub system_reserve: f32,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -97,10 +102,11 @@ pub struct CapacityConfig {
     pub disk_bytes_per_s: Option<u64>,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AuditConfig {
-    pub file: Option<PathBuf>,
+    /// Empty: none.
+    file: PathBuf,
 }
 
 impl Default for Socket {
@@ -122,7 +128,13 @@ impl Default for Sampling {
 
 impl Default for Cgroup {
     fn default() -> Self {
-        Self { parent: "elastane".into(), from_arrival: false }
+        Self { parent: "elastane".into(), from_arrival: false, system_reserve: 0.1 }
+    }
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self { file: USUAL_AUDIT.into() }
     }
 }
 
@@ -154,6 +166,17 @@ impl Config {
             .map_err(|error| format!("{name}:{}", with_line(&text, &error)))?;
         check::check(&config).map_err(|bad| format!("{name}: {bad}"))?;
         Ok(config)
+    }
+}
+
+impl AuditConfig {
+    pub fn file(&self) -> Option<&Path> {
+        Some(self.file.as_path()).filter(|file| !file.as_os_str().is_empty())
+    }
+
+    /// Whether the file is the one of an agent that nobody has configured.
+    pub fn is_usual(&self) -> bool {
+        self.file == Path::new(USUAL_AUDIT)
     }
 }
 
@@ -219,7 +242,8 @@ mod tests {
         assert_eq!(config.memory.kill_after(), Duration::from_secs(10));
         assert!(config.disk.local_dirs.is_empty());
         assert!(config.jvm.measure && config.jvm.follow);
-        assert!(config.audit.file.is_none());
+        assert_eq!(config.audit.file(), Some(Path::new("/var/log/elastane/audit.jsonl")));
+        assert_eq!(read("[audit]\nfile = ''").unwrap().audit.file(), None);
     }
 
     #[test]
@@ -264,6 +288,7 @@ mod tests {
             ("[cgroup]\nparent = '/x'", "FILE: cgroup.parent = /x: allowed is"),
             ("[cgroup]\nparent = 'a/../b'", "FILE: cgroup.parent = a/../b: allowed is"),
             ("[cgroup]\nparent = ''", "FILE: cgroup.parent = : allowed is"),
+            ("[cgroup]\nsystem_reserve = 0", "FILE: cgroup.system_reserve = 0: allowed is 0.01 to"),
             ("[socket]\nmode = '0990'", "FILE: socket.mode = 0990: allowed is"),
             ("[socket]\npath = 'x.sock'", "FILE: socket.path = x.sock: allowed is"),
             ("[capacity]\ncpu_cores = 0", "FILE: capacity.cpu_cores = 0: allowed is"),

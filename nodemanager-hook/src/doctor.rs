@@ -3,6 +3,7 @@
 
 mod host;
 mod inspect;
+mod moves;
 
 use std::{fmt::Write as _, io};
 

@@ -19,6 +19,7 @@ mod doctor;
 pub mod fuzzing;
 mod journal;
 pub mod jvm;
+mod killing;
 pub mod memory_watch;
 mod netlink;
 pub mod network;
@@ -27,6 +28,7 @@ mod own_file;
 mod peer;
 mod plan;
 mod report;
+mod restrictions;
 mod run;
 mod samples;
 mod schedule;
@@ -35,5 +37,6 @@ mod server;
 mod status;
 #[cfg(test)]
 mod tests;
+mod watchdog;
 
 pub use command::main;

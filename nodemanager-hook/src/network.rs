@@ -31,6 +31,7 @@ pub(crate) use self::{
     htb::Discipline,
 };
 pub use backend::{Backend, ChosenBackend};
+pub use bpf::programs_attached;
 pub use bpf_networks::BpfNetworks;
 pub use device::{DeviceCounters, NetworkDevice};
 pub use error::NetworkError;

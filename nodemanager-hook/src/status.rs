@@ -2,6 +2,7 @@
 //! status` shows it without asking the agent.
 
 use std::{
+    collections::BTreeSet,
     fmt, fs, io,
     path::{Path, PathBuf},
 };
@@ -48,6 +49,8 @@ pub struct ContainerStatus {
     pub planned: Option<Limits>,
     pub in_force: Limits,
     pub is_network_counted: bool,
+    /// Why the container is not moved to a group of the agent, where it could be limited.
+    pub left_in_its_group: BTreeSet<String>,
     /// The newest reasons for changes, oldest first, each with its age in ms at `unix_ms`.
     pub reasons: Vec<(u64, Reason)>,
 }
@@ -153,6 +156,9 @@ impl fmt::Display for ContainerStatus {
         }
         writeln!(text, "  planned   {}", list(&self.planned.unwrap_or_default()))?;
         writeln!(text, "  in force  {}", list(&self.in_force))?;
+        for why in &self.left_in_its_group {
+            writeln!(text, "  not moved to a group of the agent: {why}")?;
+        }
         for (age_ms, reason) in &self.reasons {
             let before_s = *age_ms as f64 / 1000.0;
             writeln!(text, "  {before_s:.1} s before: {reason}")?;
@@ -190,6 +196,7 @@ mod tests {
                 planned: None,
                 in_force,
                 is_network_counted: false,
+                left_in_its_group: BTreeSet::from(["/a: pids.max is 7".into()]),
                 reasons: vec![(1500, Reason::PlanStep)],
             }],
             troubles: vec![("readings".into(), 3)],
@@ -213,6 +220,7 @@ mod tests {
             "container_1_1_1_1\n",
             "network not counted: the container has no network group, see `elastane-agent doctor`\n",
             "  planned   -\n",
+            "  not moved to a group of the agent: /a: pids.max is 7\n",
             "  in force  cpu_cap_cores 0.5, memory_bytes 1073741824\n",
             "  1.5 s before: plan_step\n",
             "since the start: readings: 3\n",

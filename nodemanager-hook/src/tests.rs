@@ -43,7 +43,7 @@ fn the_usage_of_a_version_2_group_is_read() {
     assert_eq!(cpu.throttling().unwrap(), throttled);
     let memory = open("memory.stat").memory().unwrap();
     assert_eq!(memory.anonymous_bytes, 53_215_232);
-    assert_eq!(memory.resident_bytes, 53_215_232 + 5_115_904, "mapped");
+    assert_eq!(memory.resident_bytes, 53_215_232 + 5_115_904 + 253_952, "mapped");
     assert_eq!(memory.file_bytes, 7_811_072);
     let written = DiskTraffic { read_bytes: 8192, written_bytes: 8 << 20 };
     assert_eq!(open("io.stat").disk(&[DISK]).unwrap(), written);

@@ -43,12 +43,17 @@ pub fn cpu_files(version: Version) -> [LimitFile; 2] {
     }
 }
 
-pub fn weight(version: Version, cores: f32) -> Value {
+fn weight(version: Version, cores: f32) -> Value {
     let (per_core, (min, max)) = match version {
         Version::One => (SHARES_PER_CORE, SHARES_BOUNDS),
         Version::Two => (WEIGHT_PER_CORE, WEIGHT_BOUNDS),
     };
     Value::Weight((f64::from(cores) * per_core).round().clamp(min, max) as u64)
+}
+
+/// The weight of a group that leaves a part of the CPU to another group of the kernel's default weight beside it.
+pub fn weight_beside_others(version: Version, part: f32) -> Value {
+    weight(version, (1.0 - part) / part)
 }
 
 /// Version 1 refuses a quota above an ancestor's. Such a cap is left to the ancestor.
@@ -117,6 +122,14 @@ mod tests {
             let v2 = cpu_settings(&limits, Version::Two, around(None));
             assert_eq!(v2, [(CpuWeight, weight), (CpuMax, quota)]);
         }
+    }
+
+    #[test]
+    fn another_group_beside_keeps_its_part() {
+        for (part, weight) in [(0.1, 900), (0.5, 100), (0.001, 10_000), (0.999, 1)] {
+            assert_eq!(weight_beside_others(Version::Two, part), Value::Weight(weight));
+        }
+        assert_eq!(weight_beside_others(Version::One, 0.1), Value::Weight(9216));
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub enum LimitError {
     Journal(#[from] JournalError),
     #[error("{} belongs to another running agent: give each agent its own cgroup.parent", group.display())]
     Taken { group: PathBuf },
+    #[error("its processes are in several groups: {} and {}", one.display(), other.display())]
+    Scattered { one: PathBuf, other: PathBuf },
 }
 
 impl LimitError {

@@ -3,7 +3,7 @@
 //! A controller works in a group only if every ancestor enables it for its children. A group that
 //! does may hold no processes itself; the root is exempt.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{
     KernelFileError, LimitError,
@@ -13,38 +13,39 @@ use crate::journal::{Journal, JournalError};
 
 const FILE: &str = "cgroup.subtree_control";
 
-/// Enables a controller for the children of `parent`, which is below `mount_point`.
+/// Enables a controller for the children of groups, given from the outermost one inwards.
 ///
 /// # Errors
 /// A group that holds processes, or that the agent may not change.
 pub fn pass_on(
     controller: &str,
-    mount_point: &Path,
-    parent: &Path,
+    groups: &[PathBuf],
     journal: &mut Journal,
 ) -> Result<(), LimitError> {
-    let mut group = mount_point.to_owned();
-    for name in std::iter::once(None).chain(parent.iter().map(Some)) {
-        group.extend(name);
+    for group in groups {
         let path = group.join(FILE);
         let enabled = read_text(&path)?;
         let mut enabled = enabled.split_ascii_whitespace();
         if enabled.any(|one| one == controller) {
             continue;
         }
-        journal.remember_passed_on(&group, controller)?;
+        journal.remember_passed_on(group, controller)?;
         if let Err(error) = write_text(&path, &format!("+{controller}")) {
-            journal.forget_passed_on(&group, controller)?;
+            journal.forget_passed_on(group, controller)?;
             return Err(error.into());
         }
     }
     Ok(())
 }
 
-/// Disables the controllers that the agent enabled. Returns the failures.
-pub fn take_back(journal: &mut Journal) -> Result<Vec<KernelFileError>, JournalError> {
+/// Disables the controllers that the agent enabled in these groups. Returns the failures.
+pub fn take_back(
+    journal: &mut Journal,
+    is_unused: impl Fn(&Path) -> bool,
+) -> Result<Vec<KernelFileError>, JournalError> {
     let mut failed = Vec::new();
-    for (group, controller) in journal.passed_on().to_vec().iter().rev() {
+    let all = journal.passed_on().to_vec();
+    for (group, controller) in all.iter().rev().filter(|(group, _)| is_unused(group)) {
         match write_text(&group.join(FILE), &format!("-{controller}")) {
             Err(error) if !error.is_gone() => failed.push(error),
             _ => journal.forget_passed_on(group, controller)?,
@@ -69,12 +70,15 @@ mod tests {
             fs::write(root.join(group).join(FILE), passed_on).unwrap();
         }
         let mut journal = Journal::load(&journal_file).unwrap();
-        pass_on("io", root, Path::new("a/b"), &mut journal).unwrap();
+        let groups = ["", "a", "a/b"].map(|group| root.join(group));
+        pass_on("io", &groups, &mut journal).unwrap();
         let text = |group: &str| fs::read_to_string(root.join(group).join(FILE)).unwrap();
         assert_eq!([text(""), text("a"), text("a/b")], ["cpu io memory\n", "+io", "+io"]);
 
         let mut journal = Journal::load(&journal_file).unwrap();
-        assert!(take_back(&mut journal).unwrap().is_empty());
+        assert!(take_back(&mut journal, |_| false).unwrap().is_empty());
+        assert_eq!(journal.passed_on().len(), 2);
+        assert!(take_back(&mut journal, |_| true).unwrap().is_empty());
         assert_eq!([text(""), text("a"), text("a/b")], ["cpu io memory\n", "-io", "-io"]);
         assert!(!journal_file.exists());
     }
@@ -83,7 +87,7 @@ mod tests {
     fn a_group_that_refuses_a_controller_is_named_and_leaves_nothing_to_undo() {
         let directory = tempfile::tempdir().unwrap();
         let mut journal = Journal::load(&directory.path().join("journal")).unwrap();
-        let error = pass_on("io", directory.path(), Path::new("a"), &mut journal);
+        let error = pass_on("io", &[directory.path().into()], &mut journal);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("cgroup.subtree_control"), "{error}");
         assert!(journal.passed_on().is_empty());

@@ -26,6 +26,10 @@ use crate::{
 /// The time that a group which was just emptied gets to become free.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// What the kernel has to reclaim in one round for all memory limits together, so that nobody waits long for the agent: some
+/// 20 ms.
+const RECLAIM_BYTES: u64 = 64 << 20;
+
 /// The means to change the node.
 #[derive(Debug)]
 pub(super) struct Actuator {
@@ -39,6 +43,10 @@ pub(super) struct Actuator {
     pub proc: ProcFs,
     /// Own groups that no container needs any more, to be removed once they are empty.
     pub leaving: BTreeSet<PathBuf>,
+    /// Whether own groups were removed since the parents were looked at.
+    pub has_removed: bool,
+    /// Counts the calls of [`Self::limit`].
+    pub turn: usize,
     pub troubles: Once,
 }
 
@@ -69,8 +77,16 @@ impl<'a> Wanted<'a> {
 impl Actuator {
     /// Writes the changes of all containers together, in one safe order. A failed write is tried
     /// again with the next call.
-    pub fn limit(&mut self, all: Vec<Wanted<'_>>) {
-        let steps: Vec<Vec<LimitStep>> = all.iter().map(|wanted| self.steps(wanted)).collect();
+    pub fn limit(&mut self, mut all: Vec<Wanted<'_>>) {
+        // Each one is the first in its turn, since what may be reclaimed is bounded.
+        if all.len() > 1 {
+            self.turn = self.turn.wrapping_add(1);
+        }
+        let first = self.turn % all.len().max(1);
+        all.rotate_left(first);
+        let mut reclaim_bytes = RECLAIM_BYTES;
+        let steps = all.iter().map(|wanted| self.steps(wanted, &mut reclaim_bytes));
+        let steps: Vec<Vec<LimitStep>> = steps.collect();
         let changes: Vec<&Change> = steps.iter().flatten().flat_map(|step| &step.changes).collect();
         let mut outcomes = self.files.write_all(&changes).into_iter();
         for (mut wanted, steps) in all.into_iter().zip(&steps) {
@@ -81,7 +97,8 @@ impl Actuator {
         }
     }
 
-    fn steps(&mut self, wanted: &Wanted<'_>) -> Vec<LimitStep> {
+    /// Takes what the kernel has to reclaim for them from `reclaim_bytes`.
+    fn steps(&mut self, wanted: &Wanted<'_>, reclaim_bytes: &mut u64) -> Vec<LimitStep> {
         let Wanted { id, container, .. } = wanted;
         let sensor = &container.sensor;
         let resident = sensor.is_charged_in_group();
@@ -89,6 +106,7 @@ impl Actuator {
             resident_bytes: resident.then(|| sensor.resident_bytes()),
             margin: self.margin,
             is_near_limit: wanted.is_near_limit,
+            reclaim_bytes: *reclaim_bytes,
             disks: &self.disks,
         };
         if wanted.limits.memory_bytes.is_some() && sensor.charges_elsewhere() {
@@ -101,7 +119,10 @@ impl Actuator {
         let mut possible = Vec::new();
         for step in steps {
             match step {
-                Ok(step) => possible.push(step),
+                Ok(step) => {
+                    *reclaim_bytes = reclaim_bytes.saturating_sub(step.reclaimed_bytes);
+                    possible.push(step);
+                }
                 Err(error) if error.is_gone() => self.forget(container),
                 Err(error) => self.troubles.warn("limits", format!("{id}: {error}")),
             }
@@ -196,6 +217,7 @@ impl Actuator {
             let removed = self.files.remove_group(group);
             let is_gone = self.troubles.check("groups not removed", removed) == Some(true);
             if is_gone {
+                self.has_removed = true;
                 self.journaled(|journal| journal.forget_origin(group));
             }
             !is_gone
@@ -223,20 +245,23 @@ impl Actuator {
         left
     }
 
-    /// Removes the groups around the containers' groups, and disables the controllers that the
-    /// agent enabled for them.
-    pub fn remove_parents(&mut self) {
-        for group in self.journal.made().to_vec().iter().rev() {
-            let removed = self.files.remove_group(group);
+    /// Removes the groups around the containers' groups, and disables the controllers that the agent enabled for them, but
+    /// for those around `used`, groups that containers still need.
+    pub fn remove_parents(&mut self, used: &BTreeSet<PathBuf>) {
+        let is_unused = |group: &Path| !used.iter().any(|used| used.starts_with(group));
+        let made: Vec<PathBuf> = self.journal.made().iter().rev().cloned().collect();
+        for group in made.into_iter().filter(|group| is_unused(group)) {
+            let removed = self.files.remove_group(&group);
             match self.troubles.check("groups not removed", removed) {
                 Some(true) => {
-                    self.journaled(|journal| journal.forget_made(group));
+                    self.journaled(|journal| journal.forget_made(&group));
                 }
                 Some(false) => log::info!("{} is not removed: others use it", group.display()),
                 None => {}
             }
         }
-        for error in self.journaled(take_back).unwrap_or_default() {
+        let taken_back = self.journaled(|journal| take_back(journal, is_unused));
+        for error in taken_back.unwrap_or_default() {
             log::info!("a controller stays enabled: {error}");
         }
     }

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -49,6 +49,10 @@ pub struct NodeContainer {
     has_cpu_time: bool,
     /// The tree could not be moved to an own group. The next plan tries again.
     pub held_back: bool,
+    /// Why the container is not moved to own groups of some controllers.
+    pub refusals: BTreeMap<Controller, String>,
+    /// Whether a refusal was counted.
+    pub was_refused: bool,
     /// None if the network is not counted.
     pub network: Option<ContainerNetwork>,
     /// The watch of the memory limit, and that limit in bytes.
@@ -72,6 +76,8 @@ impl NodeContainer {
             places: BTreeMap::new(),
             has_cpu_time: false,
             held_back: false,
+            refusals: BTreeMap::new(),
+            was_refused: false,
             network: None,
             watched: None,
             heap_follower: HeapFollower::new(GIVE_UP_AFTER),
@@ -150,6 +156,12 @@ impl NodeContainer {
         }
         let network = self.place_of(Controller::Network, Owner::Agent);
         network.filter(|_| self.has_cpu_time).or(accounting)
+    }
+
+    /// The group of version 2 that has all processes of the container and no others.
+    pub fn whole_group(&self) -> Option<&Path> {
+        let listing = self.listing_place().filter(|place| place.version == Version::Two);
+        listing.map(|place| place.group.as_path())
     }
 
     /// The processes listed by the container's groups, in ascending order. None without a group.

@@ -1,7 +1,7 @@
 //! Containers that the NodeManager lists for the first time or no longer, and the end of the agent.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},
 };
 
@@ -9,7 +9,7 @@ use elastane_protocol::RunningContainer;
 
 use super::{
     Agent, actuator::Wanted, container::NodeContainer, heap_plan::restore_heaps,
-    own_group::executors_places,
+    node::KILLED_WITHIN, own_group::executors_places,
 };
 use crate::{
     audit::Reason, container_id::ContainerId, own_file, peer::Peer, sensors::ProcessTable,
@@ -32,6 +32,10 @@ impl Agent {
         let Some(table) = self.reader.scan() else {
             return;
         };
+        if let Some(own) = &mut self.own_groups {
+            own.forget_failures();
+        }
+        let ids: Vec<ContainerId> = arrived.keys().cloned().collect();
         for (id, running) in arrived {
             let received = self.receive(&id, running, &table, peer);
             let refused = |reason| format!("{id} is neither measured nor limited: {reason}");
@@ -39,6 +43,7 @@ impl Agent {
             let container = self.troubles.check("containers refused", received);
             self.containers.extend(container.map(|container| (id, container)));
         }
+        self.check_moves_of(ids);
         self.read_all(now);
     }
 
@@ -91,6 +96,7 @@ impl Agent {
     /// Every later call of the agent does nothing. Returns the number of changes not undone.
     pub fn stop(&mut self) -> usize {
         self.stopped = true;
+        self.record_kill(Instant::now() + KILLED_WITHIN);
         let removed = own_file::remove(&self.status_file);
         self.troubles.check("status", removed);
         let mut containers = std::mem::take(&mut self.containers);
@@ -105,10 +111,10 @@ impl Agent {
         let mut failed = self.actuator.remove_leaving_now();
         failed += self.network.restore(&mut self.actuator.journal);
         let journal = &self.actuator.journal;
-        failed += journal.jvms().len() + journal.former().len();
+        failed += journal.jvms().len() + journal.all_former().count();
         // The parent is locked by this agent until it is gone.
         self.own_groups = None;
-        self.actuator.remove_parents();
+        self.actuator.remove_parents(&BTreeSet::new());
         for (kind, count) in self.troubles.counts() {
             log::info!("{kind}: {count}");
         }

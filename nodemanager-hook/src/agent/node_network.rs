@@ -1,7 +1,7 @@
 //! The node's network: the backend that counts and limits the containers' groups, and the shaped
 //! devices.
 
-use std::{io, path::Path, time::Instant};
+use std::{io, time::Instant};
 
 use elastane_protocol::Limits;
 
@@ -42,12 +42,11 @@ struct MeasuredDevice {
 }
 
 impl NodeNetwork {
-    /// Opens the chosen backend, and removes the leftovers of a killed agent. `parent` is the parent
-    /// of the containers' groups, or None if it could not be made.
+    /// Opens the chosen backend, and removes the leftovers of a killed agent.
     pub fn open(
         config: &config::Network,
         chosen: Option<ChosenBackend>,
-        parent: Option<&Path>,
+        can_make_groups: bool,
         link_bytes_per_s: Option<u64>,
         journal: &mut Journal,
         troubles: Once,
@@ -60,7 +59,7 @@ impl NodeNetwork {
             sent: Growth::default(),
         });
         let mut network = Self { devices: measured.collect(), troubles, ..Self::default() };
-        let (Some(chosen), Some(_)) = (chosen, parent) else {
+        let Some(chosen) = chosen.filter(|_| can_make_groups) else {
             return network;
         };
         let has_nft_table = chosen.backend() == Backend::Nft;

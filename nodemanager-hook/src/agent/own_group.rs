@@ -14,14 +14,15 @@ use std::{
     time::Instant,
 };
 
-use super::{Agent, actuator::Actuator, container::NodeContainer, tree_moves::Moving};
+use super::{
+    Agent,
+    container::NodeContainer,
+    refused_moves::{MoveChecks, is_free},
+};
 use crate::{
-    actuators::{
-        KernelFileError, LimitError, LimitPlace, OwnGroups, Owner, container_of, no_former_group,
-    },
+    actuators::{KernelFileError, LimitError, LimitPlace, OwnGroups, Owner},
     cgroups::{Controller, Hierarchies, Hierarchy, Version, named_after},
     container_id::ContainerId,
-    sensors::ProcessTable,
 };
 
 impl Agent {
@@ -39,8 +40,9 @@ impl Agent {
             return;
         };
         let mut moving = BTreeMap::new();
+        let mut checks = MoveChecks::default();
         for id in entering {
-            match self.prepare_groups(&id, &table, now) {
+            match self.prepare_groups(&id, &table, &mut checks, now) {
                 Ok(tree) => moving.extend(tree.map(|tree| (id, tree))),
                 Err(error) => self.hold_back(&id, &error),
             }
@@ -89,8 +91,8 @@ impl Agent {
         self.actuator.remove_leaving();
     }
 
-    /// The controllers for which a container has to be in own groups. Excludes hierarchies in which
-    /// the container executor made a group.
+    /// The controllers for which a container has to be in own groups. Excludes those for which it must not be moved, and
+    /// hierarchies in which the container executor made a group.
     fn wanted_groups(
         &self,
         id: &ContainerId,
@@ -100,19 +102,15 @@ impl Agent {
         let Some(own) = &self.own_groups else {
             return BTreeSet::new();
         };
+        let may_enter = |controller: &Controller| {
+            let is_refused = container.refusals.contains_key(controller);
+            !is_refused && is_free(*controller, &container.places, own)
+        };
         let mut wanted = self.plan.limited(id, now);
         if self.plan.limits_memory(now) || self.from_arrival {
             wanted.insert(Controller::Memory);
         }
-        let is_free = |controller: &Controller| {
-            let mut places = container.places.values();
-            own.hierarchy(*controller).is_some_and(|hierarchy| {
-                places.all(|place| {
-                    place.owner == Owner::Agent || place.mount_point != hierarchy.mount_point()
-                })
-            })
-        };
-        wanted.retain(is_free);
+        wanted.retain(may_enter);
         let is_moved = !wanted.is_empty();
         let network = Controller::Network;
         let is_apart = || self.actuator.hierarchies.is_apart(network);
@@ -120,14 +118,14 @@ impl Agent {
         for (controller, is_wanted) in
             [(Controller::CpuAccounting, is_moved), (network, is_counted)]
         {
-            if is_wanted && is_free(&controller) {
+            if is_wanted && may_enter(&controller) {
                 wanted.insert(controller);
             }
         }
         wanted
     }
 
-    fn missing_groups(
+    pub(super) fn missing_groups(
         &self,
         id: &ContainerId,
         container: &NodeContainer,
@@ -140,61 +138,23 @@ impl Agent {
         missing
     }
 
-    /// Makes the missing groups and returns the tree to move there. None if the tree has ended or
-    /// no group is missing.
-    fn prepare_groups(
-        &mut self,
-        id: &ContainerId,
-        table: &ProcessTable,
-        now: Instant,
-    ) -> Result<Option<Moving>, LimitError> {
-        let Some(container) = self.containers.get_mut(id) else {
-            return Ok(None);
-        };
-        let Some(root) = container.root else {
-            return Ok(None);
-        };
-        let tree = table.tree(root, &container.sensor.processes.keys());
-        // The root process may end before its descendants.
-        let there = tree.iter().find(|process| process.key() == root);
-        let Some(process) = there.or(tree.first()) else {
-            return Ok(None);
-        };
-        let proc = &self.reader.proc;
-        let path = proc.path(&format!("{}/cgroup", process.pid));
-        let cgroup = proc.cgroup(process.pid);
-        let cgroup = cgroup.map_err(|error| KernelFileError::new("read", &path, error))?;
-        let Some(cgroup) = cgroup else {
-            return Ok(None);
-        };
-        let hierarchies = &self.actuator.hierarchies;
-        let executors = executors_places(id, &cgroup, self.own_groups.as_ref(), hierarchies);
-        container.settle_in(executors).map_err(not_measured)?;
-        let (Some(container), Some(own)) = (self.containers.get(id), &self.own_groups) else {
-            return Ok(None);
-        };
-        let missing = self.missing_groups(id, container, now);
-        let inside = container.own_groups();
-        let Actuator { journal, leaving, .. } = &mut self.actuator;
-        let mut places = BTreeMap::new();
-        for controller in missing {
-            let hierarchy = own.hierarchy(controller).zip(own.group(controller, id));
-            let Some((hierarchy, group)) = hierarchy else {
-                continue;
-            };
-            let is_new = |place: &LimitPlace| place.group != group;
-            if !inside.contains(&group) && places.values().all(is_new) {
-                let now_in = hierarchy.directory_of(&cgroup);
-                let origin = now_in.filter(|directory| container_of(directory).is_none());
-                let origin = origin.or_else(|| journal.origin(&group, hierarchy.mount_point()));
-                let origin = origin.ok_or_else(|| no_former_group(&group))?;
-                journal.remember_origin(&group, &origin)?;
-                own.make(&group)?;
-                leaving.remove(&group);
-            }
-            places.insert(controller, place(hierarchy, group, Owner::Agent));
+    /// Removes the parents that no container uses any more, after containers have left them.
+    pub(super) fn release_groups(&mut self) {
+        if !std::mem::take(&mut self.actuator.has_removed) {
+            return;
         }
-        Ok((!places.is_empty()).then_some(Moving { root, places }))
+        let mut used: BTreeSet<PathBuf> = BTreeSet::new();
+        let places = self.containers.values().flat_map(NodeContainer::own_places);
+        let groups = places.map(|(_, place)| &place.group).chain(&self.actuator.leaving);
+        for parent in groups.filter_map(|group| group.parent()) {
+            if !used.contains(parent) {
+                used.insert(parent.to_owned());
+            }
+        }
+        self.actuator.remove_parents(&used);
+        if let Some(own) = &mut self.own_groups {
+            own.release(&used);
+        }
     }
 
     /// Gives up the groups of a container whose processes could not all be moved.
@@ -237,11 +197,11 @@ impl Agent {
     }
 }
 
-fn not_measured(error: io::Error) -> LimitError {
+pub(super) fn not_measured(error: io::Error) -> LimitError {
     KernelFileError::new("measure", Path::new("/proc"), error).into()
 }
 
-fn place(hierarchy: &Hierarchy, group: PathBuf, owner: Owner) -> LimitPlace {
+pub(super) fn place(hierarchy: &Hierarchy, group: PathBuf, owner: Owner) -> LimitPlace {
     let mount_point = hierarchy.mount_point().into();
     LimitPlace { group, version: hierarchy.version(), mount_point, owner }
 }

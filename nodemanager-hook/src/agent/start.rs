@@ -23,9 +23,9 @@ use super::{
     reader::Reader,
 };
 use crate::{
-    actuators::{KernelFiles, LimitError, LimitFile, Margin, OwnGroups, Value, limits_of},
-    audit::{Audit, Reason},
-    cgroups::{Controller, Hierarchies},
+    actuators::{KernelFiles, LimitError, Margin, OwnGroups},
+    audit::Audit,
+    cgroups::{Controller, Hierarchies, systemd_runs},
     config::Config,
     journal::Journal,
     memory_watch::MemoryWatch,
@@ -72,11 +72,7 @@ impl Agent {
         let mut kernel_threads = KernelThreads::default();
         let table = ProcessTable::scan(&proc, &mut kernel_threads).map_err(unreadable)?;
         let troubles = Once::default();
-        let audit_file = config.audit.file.as_deref();
-        let audit = Audit::open(audit_file, troubles.clone()).map_err(|error| {
-            let file = audit_file.unwrap_or(Path::new("")).display();
-            format!("cannot open audit.file {file}: {error}")
-        })?;
+        let audit = open_audit(config, &troubles)?;
         let mut actuator = Actuator {
             files: KernelFiles::default(),
             journal: journal(&config.socket.path, &hierarchies),
@@ -86,14 +82,16 @@ impl Agent {
             hierarchies,
             proc: proc.clone(),
             leaving: BTreeSet::new(),
+            has_removed: false,
+            turn: 0,
             troubles: troubles.clone(),
         };
-        let own_groups = own_groups(config, capacity.cpu_cores, &mut actuator)?;
+        let own_groups = own_groups(config, &actuator.hierarchies)?;
         let own = own_groups.as_ref();
         let network = NodeNetwork::open(
             &config.network,
             network,
-            own.and_then(|own| own.parent_of(Controller::Network)).as_deref(),
+            own.is_some_and(|own| own.hierarchy(Controller::Network).is_some()),
             config.capacity.network_bytes_per_s,
             &mut actuator.journal,
             troubles.clone(),
@@ -151,32 +149,18 @@ impl Agent {
         let can = if can.is_empty() { "nothing".to_owned() } else { can.join(", ") };
         format!("{cpu_cores} cores, {memory_bytes} bytes of memory; can limit: {can}")
     }
+}
 
-    fn put_back_left_behind(&mut self) {
-        let journal = &self.actuator.journal;
-        let mut left_behind: BTreeSet<PathBuf> = journal.own_groups().cloned().collect();
-        if let Some(own_groups) = &self.own_groups {
-            // A parent that the agent did not make may be YARN's too: only the journal's groups are the agent's.
-            let made = journal.made();
-            let is_made =
-                |group: &PathBuf| made.iter().any(|made| Some(made.as_path()) == group.parent());
-            left_behind.extend(own_groups.present().into_iter().filter(is_made));
+/// A configured file must be writable. Without the usual one an agent that nobody has installed works all the same.
+fn open_audit(config: &Config, troubles: &Once) -> Result<Audit, String> {
+    let file = config.audit.file();
+    let name = file.unwrap_or(Path::new("")).display();
+    match Audit::open(file, troubles.clone()) {
+        Err(error) if config.audit.is_usual() => {
+            log::warn!("changes of limits are not recorded in {name}: {error}");
+            Ok(Audit::none(troubles.clone()))
         }
-        let lifted = |group: &PathBuf| {
-            limits_of(group).into_iter().map(|(file, _)| (file, file.lifted())).collect()
-        };
-        let own = left_behind.iter().map(|group| (group.clone(), lifted(group)));
-        let foreign = journal.former().clone();
-        let groups: Vec<(PathBuf, Vec<(LimitFile, Value)>)> = own.chain(foreign).collect();
-        for (group, values) in groups {
-            self.actuator.restore_values(&group, values);
-        }
-        if !left_behind.is_empty() {
-            self.actuator.leaving = left_behind;
-            log::info!("removing the groups of a killed agent");
-            self.actuator.remove_leaving_now();
-        }
-        self.restore_heaps(Some(Reason::LeftBehind), Instant::now());
+        opened => opened.map_err(|error| format!("cannot open audit.file {name}: {error}")),
     }
 }
 
@@ -219,17 +203,12 @@ fn journal(socket: &Path, hierarchies: &Hierarchies) -> Journal {
     journal
 }
 
-fn own_groups(
-    config: &Config,
-    cores: f32,
-    actuator: &mut Actuator,
-) -> Result<Option<OwnGroups>, String> {
+fn own_groups(config: &Config, hierarchies: &Hierarchies) -> Result<Option<OwnGroups>, String> {
     if !geteuid().is_root() {
         log::warn!("not root: containers are measured, but cannot be limited");
         return Ok(None);
     }
-    let Actuator { files, journal, hierarchies, .. } = actuator;
-    match OwnGroups::prepare(hierarchies, &config.cgroup.parent, cores, files, journal) {
+    match OwnGroups::find(hierarchies, &config.cgroup, systemd_runs()) {
         Ok(groups) => Ok(Some(groups)),
         Err(error @ LimitError::Taken { .. }) => Err(error.to_string()),
         Err(error) => {

@@ -42,6 +42,9 @@ pub fn check(config: &Config) -> Result<(), String> {
         "a relative path whose names have letters, digits, `_`, `.` and `-`; the last name is not a \
          container id",
     )?;
+    let system_reserve = config.cgroup.system_reserve;
+    let is_part = (0.01..=0.9).contains(&system_reserve);
+    require(is_part, "cgroup.system_reserve", system_reserve, "0.01 to 0.9")?;
     let memory = config.memory;
     require(
         memory.margin_bytes >= MIN_MARGIN_BYTES,
@@ -63,9 +66,9 @@ pub fn check(config: &Config) -> Result<(), String> {
         let key = "capacity.memory_bytes";
         require(bytes > 0, key, bytes, "a number above 0")?;
     }
-    if let Some(file) = &config.audit.file {
+    if let Some(file) = config.audit.file() {
         let (is_absolute, name) = (is_absolute_file(file), file.display());
-        require(is_absolute, "audit.file", name, "an absolute path")?;
+        require(is_absolute, "audit.file", name, "an absolute path, or nothing")?;
     }
     Ok(())
 }

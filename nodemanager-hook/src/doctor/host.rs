@@ -1,5 +1,7 @@
 //! The facts about a host, and the findings that follow from them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Finding;
 use crate::{
     cgroups::{Controller, Hierarchies, Hierarchy, NetworkGroups, Version},
@@ -12,6 +14,8 @@ use crate::{
 pub struct Host {
     pub is_root: bool,
     pub hierarchies: Hierarchies,
+    /// Why containers are not moved to groups of the agent.
+    pub moves_refused: BTreeMap<Controller, String>,
     /// The configured directories and the disks behind them.
     pub local_dirs: Vec<(String, Result<Device, String>)>,
     /// The configured or detected speed of these disks.
@@ -32,7 +36,7 @@ pub struct Host {
 
 impl Host {
     pub fn findings(&self) -> Vec<Finding> {
-        vec![
+        let mut findings = vec![
             self.cpu(),
             self.memory(),
             self.disk(),
@@ -41,7 +45,12 @@ impl Host {
             self.heap(),
             self.pressure(),
             self.waits(),
-        ]
+        ];
+        let mut given = BTreeSet::new();
+        for finding in &mut findings {
+            finding.advice.retain(|advice| given.insert(advice.clone()));
+        }
+        findings
     }
 
     fn cpu(&self) -> Finding {
@@ -126,8 +135,10 @@ impl Host {
     fn received(&self) -> Finding {
         let (measured, limited) = self.counted_by().unzip();
         let not_usable = || self.usable(Controller::Network).err();
-        let advice = self.network_lacks.clone().or_else(not_usable);
-        Finding::new("received", measured, limited, advice.into_iter().collect())
+        let lacks = self.network_lacks.clone().or_else(not_usable);
+        let mut advice = self.advice_on_moves(Controller::Network);
+        advice.extend(lacks);
+        Finding::new("received", measured, limited, advice)
     }
 
     fn sent(&self) -> Finding {
@@ -194,9 +205,19 @@ impl Host {
     /// The version that limits a resource, or the advice.
     fn limits_by(&self, controller: Controller) -> (Option<Version>, Vec<String>) {
         match self.usable(controller) {
-            Ok(version) => (Some(version), Vec::new()),
+            Ok(version) => (Some(version), self.advice_on_moves(controller)),
             Err(advice) => (None, vec![advice]),
         }
+    }
+
+    fn advice_on_moves(&self, controller: Controller) -> Vec<String> {
+        let advice = self.moves_refused.get(&controller).map(|why| {
+            format!(
+                "containers are limited in LinuxContainerExecutor's groups only: {why} \
+                 (docs/agent-limits.md#where-systemd-runs)"
+            )
+        });
+        advice.into_iter().collect()
     }
 
     fn usable(&self, controller: Controller) -> Result<Version, String> {

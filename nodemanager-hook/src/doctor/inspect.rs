@@ -1,13 +1,17 @@
 //! Reads the facts about this host.
 
-use std::{collections::BTreeSet, fs, io, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::Path,
+};
 
 use nix::unistd::geteuid;
 
-use super::host::Host;
+use super::{host::Host, moves};
 use crate::{
     agent::link_bytes_per_s,
-    cgroups::{Hierarchies, NetworkGroups},
+    cgroups::{Hierarchies, NetworkGroups, systemd_runs},
     config::{self, Config},
     network::{Backend, NetworkDevice, Shaper},
     sensors::{CpuWaits, Device, Disks, ProcFs, pressure},
@@ -33,9 +37,16 @@ pub fn inspect(config: &Config) -> io::Result<Host> {
     let (backend, network_lacks) = backend(network, &hierarchies);
     hierarchies.serve_network(backend.map(|(_, groups)| groups));
     let link_speed = capacity.network_bytes_per_s;
+    let is_root = geteuid().is_root();
+    let parent = &config.cgroup.parent;
+    let moves_refused = match is_root {
+        true => moves::refused(&hierarchies, parent, systemd_runs(), &proc),
+        false => BTreeMap::new(),
+    };
     Ok(Host {
-        is_root: geteuid().is_root(),
+        is_root,
         hierarchies,
+        moves_refused,
         disk_bytes_per_s: capacity.disk_bytes_per_s.or_else(detected_disk_speed),
         network_bytes_per_s: link_speed.or_else(|| link_bytes_per_s(network)),
         local_dirs,

@@ -7,6 +7,8 @@ use std::{
     os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
 };
 
+use nix::errno::Errno;
+
 use super::{instructions::Instruction, programs::Direction};
 
 /// The name that `bpftool` shows, ended by a zero.
@@ -19,6 +21,7 @@ enum BpfCommand {
     MapCreate = 0,
     MapUpdate = 2,
     ProgramLoad = 5,
+    ProgramQuery = 16,
     MapLookupBatch = 24,
     LinkCreate = 28,
 }
@@ -69,6 +72,23 @@ struct LoadProgram {
     name: ProgramName,
 }
 
+#[repr(C)]
+#[derive(Default)]
+struct ProgramQuery {
+    group: u32,
+    hook: u32,
+    query_flags: u32,
+    attach_flags: u32,
+    ids: u64,
+    count: u32,
+    padding: u32,
+    program_flags: u64,
+    link_ids: u64,
+    link_flags: u64,
+    /// Written by recent kernels in any case.
+    revision: u64,
+}
+
 /// Calls bpf(2) with an argument laid out as in the kernel's `union bpf_attr`.
 ///
 /// # Safety
@@ -104,6 +124,17 @@ fn address_to_write<T>(object: &mut [T]) -> u64 {
 
 fn number(descriptor: &impl AsFd) -> u32 {
     descriptor.as_fd().as_raw_fd().cast_unsigned()
+}
+
+/// The number of programs that are attached to a group itself, by a hook of the kernel's `enum bpf_attach_type`. Fails
+/// with EINVAL if the kernel has no such hook, with EPERM without CAP_NET_ADMIN.
+pub fn programs_attached(group: BorrowedFd<'_>, hook: u32) -> nix::Result<u32> {
+    let mut query = ProgramQuery { group: number(&group), hook, ..ProgramQuery::default() };
+    // SAFETY: the argument has all fields of the command. The addresses are 0, where the kernel writes nothing.
+    match unsafe { call(BpfCommand::ProgramQuery, &mut query) } {
+        Ok(_) => Ok(query.count),
+        Err(error) => Err(Errno::from_raw(error.raw_os_error().unwrap_or_default())),
+    }
 }
 
 /// An array map: keys below its length, values of whole 64-bit words.

@@ -20,7 +20,8 @@ use tempfile::TempDir;
 
 pub use self::{
     agent::Agent,
-    parent::{Parent, memory_limit, quota_us, set_quota_us, set_shares, shares},
+    agent_process::runs_as_unit,
+    parent::{Parent, memory_limit, quota_us, set_quota_us, set_shares, shares, version_2_root},
     tree::Tree,
 };
 

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
     thread,
@@ -13,10 +13,13 @@ use nix::unistd::geteuid;
 
 use super::{Tree, read_number, skip};
 
+/// Where systemd owns version 2, this variable has the delegated group in which tests make theirs.
+const DELEGATED: &str = "ELASTANE_TEST_GROUP";
+
 /// Controllers as the agent uses them: their names in version 1.
 const CONTROLLERS: [&str; 4] = ["cpu", "cpuacct", "memory", "blkio"];
 
-/// A test's own parent group in each hierarchy. Its weight makes the rest of a busy machine give way.
+/// A test's own parent group in each hierarchy.
 pub struct Parent {
     pub name: String,
     pub cpu: PathBuf,
@@ -26,8 +29,16 @@ pub struct Parent {
 }
 
 impl Parent {
-    /// None if cgroups cannot be made and the test is skipped.
+    /// Groups whose weight makes the rest of a busy machine give way. None if cgroups cannot be made and the test is
+    /// skipped.
     pub fn new() -> Option<Self> {
+        let parent = Self::unrestricted()?;
+        set_shares(&parent.cpu, 262_144);
+        Some(parent)
+    }
+
+    /// Groups that hold a process as the root of each hierarchy would.
+    pub fn unrestricted() -> Option<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         if !geteuid().is_root() {
             skip("cgroups cannot be made: not root");
@@ -39,8 +50,14 @@ impl Parent {
             return None;
         };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("elastane-test-{}-{number}", std::process::id());
-        pass_on(&cpu);
+        let mut name = format!("elastane-test-{}-{number}", std::process::id());
+        match env::var(DELEGATED) {
+            Ok(delegated) if is_version_2(&cpu) => {
+                pass_on(&cpu.join(&delegated));
+                name = format!("{delegated}/{name}");
+            }
+            _ => pass_on(&cpu),
+        }
         let parent = Self {
             cpu: cpu.join(&name),
             cpuacct: cpuacct.join(&name),
@@ -54,7 +71,6 @@ impl Parent {
                 return None;
             }
         }
-        set_shares(&parent.cpu, 262_144);
         Some(parent)
     }
 
@@ -65,8 +81,12 @@ impl Parent {
 
     /// Moves a tree of one process to the parent.
     pub fn hold(&self, tree: &Tree) {
+        self.hold_process(tree.pid());
+    }
+
+    pub fn hold_process(&self, pid: u32) {
         for group in self.groups() {
-            fs::write(group.join("cgroup.procs"), tree.pid().to_string()).unwrap();
+            fs::write(group.join("cgroup.procs"), pid.to_string()).unwrap();
         }
     }
 
@@ -88,12 +108,6 @@ impl Parent {
     /// The group that [`Self::hold_as_executor`] made.
     pub fn executors_group(&self, controller: &str, tree: &Tree) -> PathBuf {
         self.of(controller).join("yarn").join(&tree.id)
-    }
-
-    /// Makes the cpuacct group that a test removed.
-    pub fn make_again(&self) {
-        fs::create_dir(&self.cpuacct).unwrap();
-        pass_on(&self.cpuacct);
     }
 
     fn of(&self, controller: &str) -> &Path {
@@ -184,12 +198,14 @@ pub fn quota_us(group: &Path) -> i64 {
     text.split(' ').next().unwrap().parse().unwrap_or(-1)
 }
 
+/// -1 lifts the quota.
 pub fn set_quota_us(group: &Path, quota_us: i64) {
-    let name = match is_version_2(group) {
-        true => "cpu.max",
-        false => "cpu.cfs_quota_us",
+    let (name, value) = match is_version_2(group) {
+        true if quota_us < 0 => ("cpu.max", "max".to_owned()),
+        true => ("cpu.max", quota_us.to_string()),
+        false => ("cpu.cfs_quota_us", quota_us.to_string()),
     };
-    fs::write(group.join(name), quota_us.to_string()).unwrap();
+    fs::write(group.join(name), value).unwrap();
 }
 
 /// A group's memory limit.
@@ -248,6 +264,13 @@ fn remove_groups(group: &Path) -> bool {
         }
     }
     fs::remove_dir(group).is_ok() || !group.exists()
+}
+
+/// The root of version 2, which may be beside version 1.
+pub fn version_2_root() -> Option<PathBuf> {
+    let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let line = mountinfo.lines().find(|line| line.contains(" - cgroup2 "))?;
+    line.split(' ').nth(4).map(PathBuf::from)
 }
 
 /// The mount point of a controller's hierarchy: in version 1, or else in version 2.

@@ -5,6 +5,7 @@ fn host(mountinfo: &str, controllers: &str) -> Host {
     Host {
         is_root: true,
         hierarchies: Hierarchies::discover(mountinfo, |_| controllers.to_owned()),
+        moves_refused: BTreeMap::new(),
         local_dirs: vec![("/data".into(), Ok(Device { major: 8, minor: 0 }))],
         disk_bytes_per_s: Some(150_000_000),
         network_bytes_per_s: Some(1_250_000_000),
@@ -96,6 +97,17 @@ fn a_substitute_for_bpf_is_named_with_its_gaps() {
         with(Backend::NetPrio, NetworkGroups::NetPrio),
         [(None, None), (None, said("HTB classes by net_prio on eth0 (1250 MB/s)"))]
     );
+}
+
+#[test]
+fn a_reason_against_moves_is_given_once() {
+    let mut host = host(V2, "cpu io memory");
+    let why = "systemd owns it";
+    host.moves_refused = Controller::ALL.map(|one| (one, why.to_owned())).into();
+    let text = table(&host.findings());
+    assert_eq!(text.matches(why).count(), 1, "{text}");
+    host.moves_refused.retain(|one, _| *one == Controller::Disk);
+    assert!(host.findings()[2].advice[0].contains(why));
 }
 
 #[test]
