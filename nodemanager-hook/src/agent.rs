@@ -6,10 +6,13 @@ mod actuator;
 mod capacity;
 mod container;
 mod container_network;
+mod gather;
+mod group_entry;
 mod heap_plan;
 mod heap_shortage;
 mod heap_wishes;
 mod heaps;
+mod left_behind;
 mod lifecycle;
 mod memory_victims;
 mod network_start;
@@ -17,6 +20,7 @@ mod node;
 mod node_network;
 mod own_group;
 mod reader;
+mod refused_moves;
 mod shortage;
 mod start;
 mod tree_moves;
@@ -56,6 +60,7 @@ use crate::{
 pub struct Agent {
     /// A random number.
     agent_run: u64,
+    /// What this host allows, for containers that may be moved.
     can_limit: CanLimit,
     capacity: Capacity,
     reader: Reader,
@@ -93,7 +98,7 @@ impl Agent {
         }
     }
 
-    /// Reads every container and the node. Closes a sample when one is due.
+    /// Reads the memory of every container and of the node. When a sample is due, reads all counters and closes it.
     pub fn round(&mut self, due: DueReading, now: Instant) {
         if self.stopped {
             return;
@@ -102,9 +107,13 @@ impl Agent {
             let message = format!("{} readings were late and are skipped", due.missed);
             self.troubles.warn("missed readings", message);
         }
-        self.read_all(now);
-        for (id, container) in &mut self.containers {
-            self.reader.read_waits(id, container, due.closes_sample);
+        if due.closes_sample {
+            self.read_all(now);
+        } else {
+            self.heaps.read(&mut self.containers, now);
+            for (id, container) in &mut self.containers {
+                self.reader.read_memory(id, container);
+            }
         }
         self.read_node(now);
         if due.closes_sample {
@@ -129,6 +138,7 @@ impl Agent {
         self.restore_heaps(None, now);
         self.watch_memory();
         self.leave_groups(now);
+        self.release_groups();
         self.network.count(&mut self.containers);
     }
 
@@ -231,6 +241,8 @@ impl Agent {
         for container in self.containers.values_mut() {
             container.held_back = false;
         }
+        self.check_refusals();
+        self.gather();
         self.follow_plan(now);
         Ok(())
     }
@@ -245,7 +257,7 @@ impl Agent {
         let report = Report {
             agent_run: self.agent_run,
             sequence: 0,
-            can_limit: self.can_limit,
+            can_limit: self.can_limit(),
             capacity: self.capacity,
             containers_usage: samples.newest(),
             node_usage: samples.newest_of_node(),
@@ -267,13 +279,14 @@ impl Agent {
             planned: self.plan.limits_at(id, now),
             in_force: container.in_force(),
             is_network_counted: counts && container.network.is_some(),
+            left_in_its_group: container.refusals.values().cloned().collect(),
             reasons: self.actuator.audit.newest_reasons(id),
         });
         let troubles = self.troubles.counts().into_iter();
         let status = AgentStatus {
             unix_ms: unix_ms(),
             pid: std::process::id(),
-            can_limit: self.can_limit,
+            can_limit: self.can_limit(),
             capacity: self.capacity,
             node_usage: samples.newest_of_node(),
             others_usage: status::others(samples.newest_of_node(), samples.newest()),

@@ -238,6 +238,22 @@ mod tests {
     }
 
     #[test]
+    fn memory_between_two_readings_counts_and_takes_no_time() {
+        let start = Instant::now();
+        let mut samples = Samples::default();
+        samples.add(&id(1), &reading(start, start, 0.0, 30));
+        samples.add(&id(2), &reading(start, start, 0.0, 30));
+        samples.add(&id(1), &reading(start, start + seconds(3), 1.0, 20));
+        samples.close(start + seconds(3));
+        let reported = all(&samples, start + seconds(3));
+        // The other one ended before its counters were read.
+        assert_eq!(reported.len(), 1);
+        let sample = reported[0].1[0];
+        assert_eq!((sample.length_ms, sample.usage.memory_bytes), (3000, 30));
+        assert!((sample.usage.cpu_cores - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
     fn a_container_that_ran_for_a_part_of_a_sample_is_measured_over_that_part() {
         let start = Instant::now();
         let mut samples = Samples::default();

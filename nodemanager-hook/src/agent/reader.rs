@@ -2,14 +2,11 @@
 
 use std::{collections::BTreeSet, time::Instant};
 
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
-
 use super::container::NodeContainer;
 use crate::{
+    actuators::write_text,
     container_id::ContainerId,
+    killing::Killing,
     network::AllCounters,
     once::Once,
     samples::Samples,
@@ -59,7 +56,21 @@ impl Reader {
                 reading.counted.add(network.read(counters));
             }
             self.samples.add(id, &reading);
+            self.read_waits(id, container);
         }
+        self.warn_of(container);
+    }
+
+    /// Adds the memory of a container to its open sample, which keeps the most.
+    pub fn read_memory(&mut self, id: &ContainerId, container: &mut NodeContainer) {
+        let reading = container.sensor.read_memory(&self.proc);
+        if let Some(Some(reading)) = self.troubles.check_of("readings", id, reading) {
+            self.samples.add(id, &reading);
+        }
+        self.warn_of(container);
+    }
+
+    fn warn_of(&self, container: &mut NodeContainer) {
         let processes = &mut container.sensor.processes;
         if std::mem::take(&mut processes.disk_denied) {
             let message = "disk use of other users' processes cannot be read without root";
@@ -72,20 +83,12 @@ impl Reader {
         }
     }
 
-    /// Adds to a container's open sample how long its threads waited for a core: for each sample, and when it has
-    /// new processes, so that these count from their start.
-    pub fn read_waits(
-        &mut self,
-        id: &ContainerId,
-        container: &mut NodeContainer,
-        closes_sample: bool,
-    ) {
-        let processes = &mut container.sensor.processes;
-        let Some(waits) = self.waits.as_mut().filter(|_| closes_sample || processes.has_new())
-        else {
+    /// Adds to a container's open sample how long its threads waited for a core.
+    fn read_waits(&mut self, id: &ContainerId, container: &mut NodeContainer) {
+        let Some(waits) = &mut self.waits else {
             return;
         };
-        match processes.waited_nanoseconds(waits) {
+        match container.sensor.processes.waited_nanoseconds(waits) {
             Ok(nanoseconds) => self.samples.add_waited(id, nanoseconds),
             Err(error) => {
                 // A kernel that does not answer would hold up the agent with each question.
@@ -96,21 +99,25 @@ impl Reader {
         }
     }
 
-    /// Kills a container's processes. Returns their number.
-    pub fn kill(&mut self, container: &NodeContainer) -> usize {
-        let mut killed: BTreeSet<ProcessKey> = BTreeSet::new();
-        for _ in 0..MAX_PASSES {
-            let before = killed.len();
+    /// Kills a container's processes: in version 2 those in its group at once, so that none forks meanwhile, and then each one.
+    pub fn kill(&mut self, container: &NodeContainer) -> Killing {
+        let mut killing = Killing::default();
+        for pass in 0..MAX_PASSES {
+            let before = killing.count();
             for key in self.tree_of(container) {
-                if !killed.contains(&key) && self.kill_process(key) {
-                    killed.insert(key);
-                }
+                killing.add(key, &self.proc);
             }
-            if killed.len() == before {
+            if let Some(group) = container.whole_group().filter(|_| pass == 0) {
+                // Before Linux 5.14 the file is missing.
+                let killed = write_text(&group.join("cgroup.kill"), "1");
+                log::debug!("{}: {killed:?}", group.display());
+            }
+            if killing.count() == before {
                 break;
             }
+            killing.signal();
         }
-        killed.len()
+        killing
     }
 
     fn tree_of(&mut self, container: &NodeContainer) -> BTreeSet<ProcessKey> {
@@ -129,15 +136,5 @@ impl Reader {
         }
         keys.retain(|key| !self.forbidden.contains(&key.pid));
         keys
-    }
-
-    /// Returns whether the process existed.
-    fn kill_process(&self, key: ProcessKey) -> bool {
-        let process = self.proc.process(key.pid).ok().flatten();
-        let is_same = process.is_some_and(|process| process.key() == key);
-        let Ok(pid) = i32::try_from(key.pid) else {
-            return false;
-        };
-        is_same && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok()
     }
 }

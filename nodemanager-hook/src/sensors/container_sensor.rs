@@ -1,9 +1,9 @@
 //! The readings of one container.
 
-use std::{io, path::PathBuf, time::Instant};
+use std::{fs, io, path::PathBuf, time::Instant};
 
 use super::{
-    Device, HeldHeap, HeldMemory, Reading,
+    Counted, Device, HeldHeap, HeldMemory, Reading,
     group_files::GroupFile,
     growth::{Growth, UsageGrowth},
     proc_fs::{ProcFs, is_gone},
@@ -34,6 +34,8 @@ pub struct ContainerSensor {
     cpu_time: Option<GroupFile>,
     throttling: Option<GroupFile>,
     memory: Option<GroupFile>,
+    /// Version 1: the kernel's memory, which `memory.stat` does not have.
+    kernel_memory: Option<GroupFile>,
     /// Whether the memory group is charged for enough of the memory of its processes. A process
     /// that joined the group stays charged to its former group for the memory it had touched
     /// before, which a limit of the new group would not cover.
@@ -53,6 +55,8 @@ pub struct ContainerSensor {
 
 /// The kernel's default period of a CPU cap.
 const PERIOD_NANOSECONDS: u64 = 100_000_000;
+/// Version 1: all memory of the kernel for the group. It has no file for what cannot be reclaimed of it.
+const KERNEL_MEMORY: &str = "memory.kmem.usage_in_bytes";
 /// The memory group's figures are used when the group is charged for this percentage of the
 /// anonymous memory of its processes.
 const COMPLETE_PERCENT: u64 = 90;
@@ -74,6 +78,11 @@ impl ContainerSensor {
         if follow(&mut self.throttling, groups.throttling, "cpu.stat")? {
             (self.periods, self.throttled) = Default::default();
         }
+        let counts_kernel = |(group, version): &(PathBuf, Version)| {
+            *version == Version::One && fs::read_to_string(group.join(KERNEL_MEMORY)).is_ok()
+        };
+        let of_kernel = groups.memory.clone().filter(counts_kernel);
+        follow(&mut self.kernel_memory, of_kernel, KERNEL_MEMORY)?;
         if follow(&mut self.memory, groups.memory, "memory.stat")? {
             self.is_memory_complete = !groups.came_later;
         }
@@ -107,10 +116,23 @@ impl ContainerSensor {
         self.memory.is_some() && !self.is_memory_complete
     }
 
+    /// Reads the memory of the processes of the last reading. The counters of the time since then are left to the next
+    /// one, so this takes no time of the open sample. None before the first reading, and if the group is gone.
+    pub fn read_memory(&mut self, proc: &ProcFs) -> io::Result<Option<Reading>> {
+        let Some(at) = self.usage.before() else {
+            return Ok(None);
+        };
+        match self.held_memory(proc) {
+            Err(error) if is_gone(&error) => return Ok(None),
+            held => self.held = HeldMemory { heap: self.heap, ..held? },
+        }
+        Ok(Some(Reading { since: at, at, counted: Counted::default(), held: self.held }))
+    }
+
     /// Reads the memory of the group again, between two readings.
     pub fn read_memory_again(&mut self) -> io::Result<()> {
         if let Some(memory) = self.memory.as_ref().filter(|_| self.is_memory_complete) {
-            self.held = memory.memory()?;
+            self.held = self.charged(memory)?;
         }
         Ok(())
     }
@@ -162,7 +184,13 @@ impl ContainerSensor {
     ) -> io::Result<Reading> {
         self.held = HeldMemory { heap: self.heap, ..self.held_memory(proc)? };
         let traffic = match &self.disk {
-            Some(file) => file.disk(disks)?,
+            Some(file) => {
+                if self.is_charged_in_group() {
+                    // Nothing else would notice that a process has ended and its pid is reused.
+                    self.processes.memory(proc)?;
+                }
+                file.disk(disks)?
+            }
             None => self.processes.traffic(proc)?,
         };
         let throttling = self.throttling.as_ref().map(GroupFile::throttling);
@@ -173,6 +201,14 @@ impl ContainerSensor {
         reading.counted.throttled_nanoseconds =
             throttled.min(periods.saturating_mul(PERIOD_NANOSECONDS));
         Ok(reading)
+    }
+
+    fn charged(&self, memory: &GroupFile) -> io::Result<HeldMemory> {
+        let mut held = memory.memory()?;
+        if let Some(of_kernel) = &self.kernel_memory {
+            held.resident_bytes = held.resident_bytes.saturating_add(of_kernel.number()?);
+        }
+        Ok(held)
     }
 
     /// Reads the group if it is charged for the memory, the processes otherwise. The group takes
@@ -187,12 +223,8 @@ impl ContainerSensor {
         let Some(memory) = &self.memory else {
             return self.processes.memory(proc).map(held_once);
         };
-        let charged = memory.memory()?;
+        let charged = self.charged(memory)?;
         if self.is_memory_complete {
-            if self.disk.is_some() {
-                // Nothing else would notice that a process has ended and its pid is reused.
-                self.processes.memory(proc)?;
-            }
             return Ok(charged);
         }
         let held = held_once(self.processes.memory(proc)?);

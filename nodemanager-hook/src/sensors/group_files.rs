@@ -16,6 +16,24 @@ use crate::cgroups::Version;
 /// Longer than most of these files; a longer file takes a second call.
 const MOSTLY_BYTES: usize = 4096;
 
+const PAGE_BYTES: u64 = 4096;
+/// Of `memory.stat`: anonymous, mapped, shared and all file memory, and version 2's memory of the kernel.
+const MEMORY_V1: [&str; 11] =
+    ["total_rss", "total_mapped_file", "total_shmem", "total_cache", "", "", "", "", "", "", ""];
+const MEMORY_V2: [&str; 11] = [
+    "anon",
+    "file_mapped",
+    "shmem",
+    "file",
+    "sock",
+    "kernel",
+    "slab_reclaimable",
+    "kernel_stack",
+    "pagetables",
+    "percpu",
+    "slab_unreclaimable",
+];
+
 /// Time for which a cap throttled a group. Both values are upper bounds: the times of all CPUs add
 /// up, and a period counts as a whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,20 +106,21 @@ impl GroupFile {
         })
     }
 
-    /// Memory from `memory.stat`, descendants included.
+    /// Memory from `memory.stat`, descendants included. In version 1 that does not have the kernel's memory.
     pub fn memory(&self) -> io::Result<HeldMemory> {
-        let [anonymous, mapped, shared, file] = match self.version {
-            Version::One => ["total_rss", "total_mapped_file", "total_shmem", "total_cache"],
-            Version::Two => ["anon", "file_mapped", "shmem", "file"],
+        let keys = match self.version {
+            Version::One => MEMORY_V1,
+            Version::Two => MEMORY_V2,
         };
         self.read(|text| {
-            let keys = [anonymous, mapped, shared, file];
-            let [anonymous_bytes, mapped_bytes, shared_bytes, file_bytes] = values_of(text, keys);
+            let [anonymous_bytes, mapped_bytes, shared_bytes, file_bytes, of_kernel @ ..] =
+                values_of(text, keys);
             // Mapped files and files in memory cannot be reclaimed. The two overlap by an unknown
             // amount, so that the larger one counts.
             let unreclaimable_bytes = mapped_bytes?.max(shared_bytes.unwrap_or(0));
+            let of_processes = anonymous_bytes?.checked_add(unreclaimable_bytes)?;
             Some(HeldMemory {
-                resident_bytes: anonymous_bytes?.checked_add(unreclaimable_bytes)?,
+                resident_bytes: of_processes.checked_add(kernel_bytes(of_kernel))?,
                 anonymous_bytes: anonymous_bytes?,
                 file_bytes: file_bytes?,
                 ..HeldMemory::default()
@@ -176,6 +195,17 @@ impl AsFd for GroupFile {
     }
 }
 
+/// What the kernel holds for a group of version 2 and cannot reclaim while its processes run, such as page tables, stacks and
+/// the buffers of sockets. Since Linux 5.18 `kernel` is the sum of all but these buffers.
+fn kernel_bytes(values: [Option<u64>; 7]) -> u64 {
+    let [buffers, kernel, reclaimable, parts @ ..] = values;
+    let sum = || parts.into_iter().flatten().fold(0, u64::saturating_add);
+    let kernel = kernel.map(|all| all.saturating_sub(reclaimable.unwrap_or(0)));
+    let all = kernel.unwrap_or_else(sum).saturating_add(buffers.unwrap_or(0));
+    // Limits, which follow this, are whole pages.
+    all.checked_next_multiple_of(PAGE_BYTES).unwrap_or(all)
+}
+
 /// The numbers after these keys at the starts of lines; the first line with a key counts.
 fn values_of<const N: usize>(text: &str, keys: [&str; N]) -> [Option<u64>; N] {
     let mut values = [None; N];
@@ -229,11 +259,19 @@ mod tests {
         let own = "cache 1\nrss 1\nmapped_file 1\n";
         let v1 = format!("{own}total_cache 30\ntotal_rss 10\ntotal_mapped_file 2\n");
         assert_eq!(file(Version::One, &v1).memory().unwrap(), held);
-        let v2 = "anon 10\nfile 30\nkernel 5\nfile_mapped 2\n";
+        let v2 = "anon 10\nfile 30\nfile_mapped 2\n";
         assert_eq!(file(Version::Two, v2).memory().unwrap(), held);
         let in_memory = "anon 10\nfile 30\nfile_mapped 2\nshmem 25\n";
         let held = file(Version::Two, in_memory).memory().unwrap();
         assert_eq!(held.resident_bytes, 35);
+        let of_kernel =
+            "kernel 9000\nkernel_stack 1\npagetables 2\nsock 50\nslab_reclaimable 4954\n";
+        let held = file(Version::Two, &format!("{in_memory}{of_kernel}")).memory().unwrap();
+        assert_eq!((held.resident_bytes, held.anonymous_bytes), (35 + 4096, 10));
+        let before_5_18 = "kernel_stack 4096\npagetables 4096\npercpu 4096\nsock 4096\n\
+                           slab_reclaimable 4096\nslab_unreclaimable 4000\nslab 8096\n";
+        let held = file(Version::Two, &format!("{in_memory}{before_5_18}")).memory().unwrap();
+        assert_eq!(held.resident_bytes, 35 + 5 * 4096);
         let error = file(Version::Two, "anon ten\n").memory().unwrap_err();
         assert!(error.to_string().ends_with(": `anon ten\\n` is not as expected"));
     }

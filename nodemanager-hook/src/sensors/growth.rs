@@ -44,6 +44,11 @@ pub struct UsageGrowth {
 }
 
 impl UsageGrowth {
+    /// When the last reading was.
+    pub fn before(&self) -> Option<Instant> {
+        self.before
+    }
+
     /// A reading from the totals at this moment.
     pub fn reading(
         &mut self,

@@ -14,6 +14,8 @@ pub struct Process {
     /// Since boot; tells a process from a later one with the same pid.
     pub start_ticks: u64,
     pub is_kernel_thread: bool,
+    /// Whether it has ended and waits for its parent.
+    pub has_ended: bool,
     /// Time of the process and of the children that it has reaped.
     pub cpu_nanoseconds: u64,
 }
@@ -49,6 +51,7 @@ impl Process {
             session: u32::try_from(number(6)?).ok()?,
             start_ticks: number(22)?,
             is_kernel_thread: number(9)? & KERNEL_THREAD != 0,
+            has_ended: matches!(fields.first(), Some(&"Z" | &"X")),
             cpu_nanoseconds: ticks.saturating_mul(nanoseconds_per_tick),
         })
     }

@@ -19,6 +19,8 @@ pub struct Processes {
     known: BTreeMap<ProcessKey, OpenFiles>,
     /// The latest start among all processes that were asked for their waits.
     newest_start_ticks: Option<u64>,
+    /// Processes that the group no longer lists although they run.
+    pub taken_out: BTreeSet<ProcessKey>,
     /// Whether the agent lacked the rights to read the disk counters of a process.
     pub disk_denied: bool,
     /// Whether each reading opens files anew because too many are open.
@@ -35,8 +37,19 @@ struct OpenFiles {
 }
 
 impl Processes {
+    pub fn iter(&self) -> impl Iterator<Item = ProcessKey> + '_ {
+        self.known.keys().copied()
+    }
+
     pub fn keys(&self) -> BTreeSet<ProcessKey> {
         self.known.keys().copied().collect()
+    }
+
+    /// Counts the processes that were taken out as known again.
+    pub fn take_back(&mut self) {
+        for key in std::mem::take(&mut self.taken_out) {
+            self.known.entry(key).or_default();
+        }
     }
 
     /// Replaces the known processes.
@@ -50,7 +63,14 @@ impl Processes {
     /// Replaces the known processes by those with these pids, in ascending order. Leaves out
     /// processes that have ended and processes that the agent may not see.
     pub fn follow_pids(&mut self, pids: &[u32], proc: &ProcFs) -> io::Result<()> {
-        self.known.retain(|key, _| pids.binary_search(&key.pid).is_ok());
+        let is_listed = |key: &ProcessKey| pids.binary_search(&key.pid).is_ok();
+        let missing = self.known.keys().filter(|key| !is_listed(key)).copied();
+        for key in missing.collect::<Vec<_>>() {
+            self.known.remove(&key);
+            let process = proc.process(key.pid).ok().flatten();
+            let process = process.filter(|one| one.key() == key && !one.has_ended);
+            self.taken_out.extend(process.map(|process| process.key()));
+        }
         if self.known.len() == pids.len() {
             return Ok(());
         }
@@ -103,11 +123,6 @@ impl Processes {
         }
         self.known.retain(|_, files| !files.has_ended);
         Ok(sum)
-    }
-
-    /// Whether no reading has asked yet how long some of the processes waited for a core.
-    pub fn has_new(&self) -> bool {
-        self.known.values().any(|files| files.waited_nanoseconds.is_none())
     }
 
     /// How long threads of the processes waited for a core since this was last read. A process that has started
@@ -236,9 +251,7 @@ mod tests {
         let mut processes = Processes::default();
         for _ in 0..2 {
             processes.follow_pids(&[known.0.id()], &proc).unwrap();
-            assert!(processes.has_new());
             assert_eq!(processes.waited_nanoseconds(&mut waits).unwrap(), 0);
-            assert!(!processes.has_new());
             // As when a container is moved to another group.
             processes.follow_pids(&[], &proc).unwrap();
         }

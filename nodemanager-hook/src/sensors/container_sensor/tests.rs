@@ -154,6 +154,26 @@ fn a_group_of_version_2_is_read_for_disk_traffic_too() {
 }
 
 #[test]
+fn memory_between_two_readings_takes_nothing_of_the_counters() {
+    let recorded = Recorded(tempfile::tempdir().unwrap());
+    let proc = ProcFs::new(recorded.0.path());
+    let mut sensor = ContainerSensor::default();
+    let start = Instant::now();
+    assert!(sensor.read_memory(&proc).unwrap().is_none(), "before the first reading");
+    recorded.process(10, 1, 100, 10, 1000);
+    recorded.read(&mut sensor, start);
+    recorded.process(10, 1, 120, 30, 5000);
+    let between = sensor.read_memory(&proc).unwrap().unwrap();
+    assert_eq!((between.since, between.at, between.counted), (start, start, Counted::default()));
+    assert_eq!(between.held.resident_bytes, 30 * 4096);
+    recorded.process(10, 1, 130, 20, 6000);
+    let last = recorded.read(&mut sensor, start + Duration::from_secs(3));
+    assert_eq!(last.at - last.since, Duration::from_secs(3));
+    assert_eq!(last.counted.cpu_nanoseconds, 30 * TICK_NANOSECONDS);
+    assert_eq!(last.counted.disk_read_bytes, 5000);
+}
+
+#[test]
 fn a_group_is_complete_with_nine_tenths_or_with_little_charged_elsewhere() {
     const GIB: u64 = 1 << 30;
     assert!(is_enough(90 * GIB, 100 * GIB) && is_enough(2 * GIB, GIB) && is_enough(0, 0));
