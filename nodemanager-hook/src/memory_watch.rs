@@ -76,6 +76,12 @@ pub fn wake_at(limit_bytes: u64) -> u64 {
     limit_bytes - room.min(limit_bytes / 2)
 }
 
+/// The lowest limit at whose [`wake_at`] a group may use this much.
+pub fn limit_that_wakes_at(usage_bytes: u64) -> u64 {
+    let room = (usage_bytes / 7).clamp(LEAST_ROOM_BYTES, MOST_ROOM_BYTES);
+    usage_bytes.saturating_add(room)
+}
+
 impl MemoryWatch {
     pub fn new() -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
@@ -183,6 +189,10 @@ mod tests {
             assert_eq!(wake_at(limit * MIB), at * MIB, "{limit} MiB");
         }
         assert!(wake_at(u64::MAX) < u64::MAX);
+        for usage in [0, 1, 30, 64, 100, 448, 500, 3584, 5000, 100_000].map(|mib| mib * MIB) {
+            let limit = limit_that_wakes_at(usage);
+            assert!(wake_at(limit) >= usage && limit - usage <= MOST_ROOM_BYTES, "{usage}");
+        }
     }
 
     #[test]

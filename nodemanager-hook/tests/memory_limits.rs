@@ -14,7 +14,7 @@ use std::{
 use common::{Agent, Parent, Tree, on_disk, wait_until};
 use elastane_agent::memory_watch::wake_at;
 use elastane_protocol::{Limits, Report, Usage};
-use nix::sys::signal::Signal;
+use nix::sys::{signal::Signal, sysinfo::sysinfo};
 
 const MIB: u64 = 1 << 20;
 const MAX_DELAY: Duration = Duration::from_millis(50);
@@ -85,6 +85,46 @@ fn a_memory_limit_bounds_page_cache_and_ends_with_the_plan() {
     assert_eq!(reasons.last().unwrap(), "not_in_plan");
 }
 
+/// Page tables of a process that reads memory which it never wrote: a page of them for each 2 MiB.
+#[test]
+fn a_memory_limit_is_never_below_what_the_kernel_holds_for_the_container() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    let directory = tempfile::tempdir().unwrap();
+    let [take, taken] = ["take", "taken"].map(|name| directory.path().join(name));
+    let bytes = 512 * MIB;
+    let tree = Tree::new(&format!(
+        "python3 -c '
+import mmap, os, time
+while not os.path.exists(\"{}\"): time.sleep(0.02)
+NO_RESERVE = 0x4000
+size = {bytes} // 4096 * (2 << 20)
+flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
+held = mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ)
+held.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, size, 2 << 20): held[at]
+open(\"{}\", \"w\").close()
+time.sleep(600)' & wait",
+        take.display(),
+        taken.display()
+    ));
+    agent.runs(&[&tree]);
+    agent.apply(60_000, vec![tree.limited(memory(2 << 30))]);
+    wait_until("the limit is in force", || parent.memory_limit(&tree) == Some(2 << 30));
+    fs::write(&take, "").unwrap();
+    wait_until("its memory is taken", || taken.exists());
+    wait_until("its memory is measured", || {
+        newest(&agent.report(), &tree).is_some_and(|usage| usage.memory_bytes > bytes)
+    });
+    agent.apply(60_000, vec![tree.limited(memory(16 * MIB))]);
+    wait_until("the limit comes down", || {
+        parent.memory_limit(&tree).is_some_and(|limit| limit < 1 << 30)
+    });
+    let limit = parent.memory_limit(&tree).unwrap();
+    assert!(limit >= bytes + 64 * MIB, "{limit}");
+    assert_eq!(tree.processes().len(), 2, "it was killed");
+}
+
 #[test]
 fn a_memory_limit_is_never_below_resident_memory() {
     let Some(parent) = Parent::new() else { return };
@@ -143,13 +183,9 @@ impl Drop for Over<'_> {
     }
 }
 
-#[test]
-fn the_limit_of_a_fast_growing_container_rises_within_50_ms_of_the_wake() {
-    let Some(parent) = Parent::new() else { return };
-    // Readings are too rare to help.
-    let agent = Agent::start_reading_seldom(&parent.name);
-    let directory = tempfile::tempdir().unwrap();
-    let tree = Tree::new(&format!(
+/// A process that grows to 512 MiB once `DIRECTORY/take` exists, then creates `DIRECTORY/taken`.
+fn grows(directory: &Path) -> Tree {
+    Tree::new(&format!(
         "python3 -c '
 import os, time
 directory = \"{}\"
@@ -160,34 +196,83 @@ for _ in range(64):
     time.sleep(0.02)
 open(directory + \"/taken\", \"w\").close()
 time.sleep(60)' & wait",
-        directory.path().display()
-    ));
-    agent.runs(&[&tree]);
-    agent.apply(60_000, vec![tree.limited(memory(160 * MIB))]);
-    wait_until("the limit is in force", || parent.memory_limit(&tree) == Some(160 * MIB));
+        directory.display()
+    ))
+}
+
+/// Lets the process of [`grows`] grow; returns the delays of all raises, the shortest first.
+fn delays_of_growth(parent: &Parent, tree: &Tree, directory: &Path) -> Vec<Duration> {
     let is_over = AtomicBool::new(false);
     let mut delays = thread::scope(|scope| {
         let _over = Over(&is_over);
-        let delays = scope.spawn(|| delays_of_raises(&parent, &tree, &is_over));
-        fs::write(directory.path().join("take"), "").unwrap();
+        let delays = scope.spawn(|| delays_of_raises(parent, tree, &is_over));
+        fs::write(directory.join("take"), "").unwrap();
         wait_until("the memory is taken, unless it was killed", || {
-            directory.path().join("taken").exists()
+            directory.join("taken").exists()
         });
         is_over.store(true, Ordering::Relaxed);
         delays.join().unwrap()
     });
-    let limit = parent.memory_limit(&tree);
+    let limit = parent.memory_limit(tree);
     assert!(limit.is_some_and(|limit| limit > 512 * MIB), "{limit:?}");
     delays.sort_unstable();
     println!("raised after {delays:?}");
+    delays
+}
+
+fn assert_within_50_ms(delays: &[Duration]) {
     // The longest may be due to a busy machine.
     assert!(delays.len() >= 3, "{delays:?}");
     let most = MAX_DELAY * common::times_slower();
     assert!(delays[delays.len() / 2] < most, "{delays:?}");
     assert!(delays[delays.len() - 1] < 4 * most, "{delays:?}");
+}
+
+#[test]
+fn the_limit_of_a_fast_growing_container_rises_within_50_ms_of_the_wake() {
+    let Some(parent) = Parent::new() else { return };
+    // Readings are too rare to help.
+    let agent = Agent::start_reading_seldom(&parent.name);
+    let directory = tempfile::tempdir().unwrap();
+    let tree = grows(directory.path());
+    agent.runs(&[&tree]);
+    agent.apply(60_000, vec![tree.limited(memory(160 * MIB))]);
+    wait_until("the limit is in force", || parent.memory_limit(&tree) == Some(160 * MIB));
+    let delays = delays_of_growth(&parent, &tree, directory.path());
+    assert_within_50_ms(&delays);
     let audited = agent.audited();
     let raised = audited.iter().filter(|reason| *reason == "follows_use");
     assert!(raised.count() >= delays.len(), "{audited:?}");
+}
+
+#[test]
+fn a_limit_rises_as_fast_while_the_page_cache_of_another_container_shrinks() {
+    let Some(parent) = Parent::new() else { return };
+    let agent = Agent::start(&parent.name);
+    let (directory, disk) = (tempfile::tempdir().unwrap(), on_disk());
+    let cached_bytes = (sysinfo().unwrap().ram_total() / 6).min(4 << 30);
+    let file = disk.path().join("cached");
+    // A hole is read without the disk.
+    fs::File::create(&file).unwrap().set_len(cached_bytes).unwrap();
+    let go = disk.path().join("go");
+    let script = "until [ -e $1 ]; do sleep 0.05; done; cat $0 >/dev/null; sleep 600";
+    let other = Tree::new(&format!("sh -c '{script}' {} {} & wait", file.display(), go.display()));
+    let tree = grows(directory.path());
+    agent.runs(&[&tree, &other]);
+    let plans = |of_other| vec![tree.limited(memory(160 * MIB)), other.limited(memory(of_other))];
+    agent.apply(600_000, plans(8 << 30));
+    wait_until("the limits are in force", || {
+        [&tree, &other].map(|one| parent.memory_limit(one)) == [Some(160 * MIB), Some(8 << 30)]
+    });
+    fs::write(&go, "").unwrap();
+    wait_until("the file is cached", || parent.memory_charged(&other) > cached_bytes);
+    agent.apply(600_000, plans(64 * MIB));
+    wait_until("it shrinks", || parent.memory_charged(&other) < cached_bytes);
+    let delays = delays_of_growth(&parent, &tree, directory.path());
+    let left = parent.memory_charged(&other);
+    assert!(left > cached_bytes / 8, "it shrank before: {left}");
+    assert_within_50_ms(&delays);
+    wait_until("it has shrunk", || parent.memory_charged(&other) < cached_bytes / 8);
 }
 
 #[test]

@@ -16,7 +16,9 @@ use super::{
     cpu_limits::{CpuSurroundings, cpu_files, cpu_settings, period_us},
     disk_limits::{disk_cap, disk_files},
     file_access::read_value,
-    memory_limits::{Before, Margin, MemoryNow, memory_v2, next_limit},
+    memory_limits::{
+        Before, Margin, MemoryNow, lowest_limit, memory_v2, next_limit, reclaimed_for,
+    },
 };
 use crate::{
     cgroups::{Controller, Version},
@@ -49,6 +51,8 @@ pub struct Circumstances<'a> {
     pub margin: Margin,
     /// Whether the watch of the memory limit woke.
     pub is_near_limit: bool,
+    /// What the kernel may have to reclaim for the limit.
+    pub reclaim_bytes: u64,
     pub disks: &'a [Device],
 }
 
@@ -195,8 +199,8 @@ impl Limiter {
         };
         let is_of_same_plan = planned_memory_bytes == Some(planned_bytes);
         let before = limits.memory_bytes.map(|limit_bytes| Before { limit_bytes, is_of_same_plan });
-        let next = |charged_bytes| {
-            let held = MemoryNow { resident_bytes, charged_bytes };
+        let next = |lowest_bytes| {
+            let held = MemoryNow { resident_bytes, lowest_bytes };
             let (margin, is_near) = (circumstances.margin, circumstances.is_near_limit);
             next_limit(before, planned_bytes, held, margin, is_near)
         };
@@ -206,10 +210,20 @@ impl Limiter {
             return Ok(None);
         }
         let charged_bytes = charged_bytes(place)?;
-        let limit_bytes = next(charged_bytes);
+        let version = place.version;
+        let limit_bytes = next(lowest_limit(version, charged_bytes, circumstances.reclaim_bytes));
+        if circumstances.is_near_limit && limits.memory_bytes.is_some_and(|now| limit_bytes <= now)
+        {
+            // A wake only raises.
+            return Ok(None);
+        }
         let (settings, is_complete) = match place.version {
             Version::One => (vec![(LimitFile::MemoryLimit, Value::AtMost(limit_bytes))], true),
-            Version::Two => memory_v2(limit_bytes, limits.memory_bytes, charged_bytes),
+            Version::Two => {
+                let is_repeated = is_incomplete && limits.memory_bytes == Some(limit_bytes);
+                let before = limits.memory_bytes.filter(|now| !is_incomplete || limit_bytes > *now);
+                memory_v2(limit_bytes, before, charged_bytes, is_repeated)
+            }
         };
         if !is_incomplete && is_complete && stays(limit_bytes) {
             return Ok(None);
@@ -217,9 +231,13 @@ impl Limiter {
         // No file is lifted: one without a setting waits for its turn.
         let mut target = Target::new(planned, settings, Vec::new());
         target.in_force.limits.memory_bytes = Some(limit_bytes);
-        target.in_force.planned_memory_bytes = Some(planned_bytes);
+        // A limit on its way to the plan goes on.
+        target.in_force.planned_memory_bytes = (limit_bytes == next(0)).then_some(planned_bytes);
         target.in_force.is_incomplete = !is_complete;
         target.follows_use = is_of_same_plan;
+        if limits.memory_bytes != Some(limit_bytes) {
+            target.reclaimed_bytes = reclaimed_for(version, limit_bytes, charged_bytes);
+        }
         Ok(Some(target))
     }
 

@@ -2,7 +2,8 @@
 
 use crate::{
     actuators::{LimitFile, Setting, Value},
-    memory_watch::wake_at,
+    cgroups::Version,
+    memory_watch::{limit_that_wakes_at, wake_at},
 };
 
 /// The margin is resident memory over this. The watch of a limit wakes, and `memory.high` slows
@@ -10,16 +11,13 @@ use crate::{
 const MARGIN_PART: u64 = 7;
 /// Enough of a margin for any resident memory.
 const MAX_MARGIN_BYTES: u64 = 512 << 20;
-/// A limit falls by charged memory over this in one round, since the kernel frees that much while
-/// the agent waits for the write.
-const STEP_PART: u64 = 8;
 
 /// The memory of a container when its limit is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryNow {
     pub resident_bytes: u64,
-    /// Charged to the group, page cache included.
-    pub charged_bytes: u64,
+    /// [`lowest_limit`] of this round.
+    pub lowest_bytes: u64,
 }
 
 /// The room that a limit leaves above resident memory, for growth between two readings.
@@ -61,7 +59,7 @@ pub fn next_limit(
     let wide = needed.saturating_add(if is_near { margin / 2 } else { 0 });
     let goal = if planned_bytes >= wide { planned_bytes } else { comfortable };
     let Some(before) = before else {
-        return lower(goal, held.charged_bytes);
+        return goal.max(held.lowest_bytes);
     };
     let in_force = before.limit_bytes;
     if in_force < planned_bytes.max(wide) {
@@ -72,28 +70,44 @@ pub fn next_limit(
     if follows_use && in_force <= comfortable.saturating_add(margin) {
         return in_force;
     }
-    lower(goal, held.charged_bytes).min(in_force)
+    goal.max(held.lowest_bytes).min(in_force)
 }
 
-/// At most one step down.
-fn lower(goal: u64, charged_bytes: u64) -> u64 {
-    goal.max(charged_bytes - charged_bytes / STEP_PART)
+/// The lowest limit for which the kernel has to reclaim at most so much of the memory charged to the group, page cache
+/// included. It does so while the agent waits for the write.
+pub fn lowest_limit(version: Version, charged_bytes: u64, reclaim_bytes: u64) -> u64 {
+    let left = charged_bytes.saturating_sub(reclaim_bytes);
+    match version {
+        Version::One => left,
+        // `memory.high` makes it reclaim.
+        Version::Two => limit_that_wakes_at(left),
+    }
+}
+
+/// What the kernel has to reclaim for a limit.
+pub fn reclaimed_for(version: Version, limit_bytes: u64, charged_bytes: u64) -> u64 {
+    let reached = match version {
+        Version::One => limit_bytes,
+        Version::Two => wake_at(limit_bytes),
+    };
+    charged_bytes.saturating_sub(reached)
 }
 
 /// Version 2: a container is slowed down above `memory.high`, where the watch wakes, and killed at
 /// `memory.max`. Lowering `memory.max` below the charged memory also kills. So `memory.high` falls
-/// first, and `memory.max` follows in a later round, once `charged_bytes` is below it. Also returns
+/// first, and `memory.max` follows in a later round (`is_repeated`), once `charged_bytes` is below it. Also returns
 /// whether both files are set.
 pub fn memory_v2(
     limit_bytes: u64,
     before: Option<u64>,
     charged_bytes: u64,
+    is_repeated: bool,
 ) -> (Vec<Setting>, bool) {
     let high = (LimitFile::MemoryHigh, Value::AtMost(wake_at(limit_bytes)));
     let max = (LimitFile::MemoryMax, Value::AtMost(limit_bytes));
     if before.is_some_and(|before| limit_bytes >= before) {
         (vec![max, high], true)
-    } else if charged_bytes <= limit_bytes {
+    } else if charged_bytes <= if is_repeated { limit_bytes } else { wake_at(limit_bytes) } {
         (vec![high, max], true)
     } else {
         (vec![high], false)
@@ -109,8 +123,11 @@ mod tests {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
 
+    const STEP: u64 = 64 * MIB;
+
     fn held(resident_bytes: u64, charged_bytes: u64) -> MemoryNow {
-        MemoryNow { resident_bytes, charged_bytes }
+        let lowest_bytes = lowest_limit(Version::One, charged_bytes, STEP);
+        MemoryNow { resident_bytes, lowest_bytes }
     }
 
     const MARGIN: Margin = Margin { min_bytes: 64 * MIB };
@@ -144,12 +161,28 @@ mod tests {
         let mut rounds = 0;
         while limit != Some(planned) {
             let next = next(limit, planned, held(100 * MIB, charged));
-            assert!(next >= charged - charged / 8 && next >= planned);
+            assert!(next >= charged - STEP && next >= planned);
             limit = Some(next);
             charged = charged.min(next);
             rounds += 1;
         }
-        assert!((8..20).contains(&rounds), "{rounds}");
+        assert_eq!(rounds, 48);
+    }
+
+    #[test]
+    fn the_lowest_limit_makes_the_kernel_reclaim_a_step() {
+        for charged in [0, 10, 100, 1000, 100_000].map(|mib| mib * MIB) {
+            for version in [Version::One, Version::Two] {
+                let limit = lowest_limit(version, charged, STEP);
+                let reclaimed = reclaimed_for(version, limit, charged);
+                assert!(reclaimed <= STEP, "{version:?} {charged}: {reclaimed}");
+                // As much as there is, but for what the least distance keeps.
+                assert!(
+                    reclaimed + 1 >= STEP || charged < 200 * MIB,
+                    "{version:?} {charged}: {reclaimed}"
+                );
+            }
+        }
     }
 
     #[test]
@@ -188,14 +221,14 @@ mod tests {
             settings.iter().map(|(file, _)| *file).collect()
         };
         use LimitFile::{MemoryHigh, MemoryMax};
-        let (settings, is_complete) = memory_v2(GIB, Some(2 * GIB), GIB + 1);
+        let (settings, is_complete) = memory_v2(GIB, Some(2 * GIB), wake_at(GIB) + 1, false);
         assert_eq!((files(&settings), is_complete), (vec![MemoryHigh], false));
-        let (settings, is_complete) = memory_v2(GIB, Some(2 * GIB), GIB);
+        let (settings, is_complete) = memory_v2(GIB, Some(2 * GIB), wake_at(GIB), false);
         assert_eq!(files(&settings), [MemoryHigh, MemoryMax]);
         assert!(is_complete);
-        let (settings, _) = memory_v2(GIB, Some(GIB / 2), GIB * 3);
+        let (settings, _) = memory_v2(GIB, Some(GIB / 2), GIB * 3, false);
         assert_eq!(files(&settings), [MemoryMax, MemoryHigh]);
-        let (settings, _) = memory_v2(GIB, None, GIB + 1);
+        let (settings, _) = memory_v2(GIB, None, GIB + 1, true);
         assert_eq!(files(&settings), [MemoryHigh]);
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Target {
     pub all: Vec<LimitFile>,
     /// Whether the plan is unchanged and the limit follows the resident memory.
     pub follows_use: bool,
+    /// What the kernel has to reclaim for a limit of memory.
+    pub reclaimed_bytes: u64,
 }
 
 /// The changes for one resource, and the limit that they put in force.
@@ -31,6 +33,8 @@ pub struct LimitStep {
     pub(super) in_force: InForce,
     /// Whether the plan is unchanged and the limit follows the resident memory.
     pub follows_use: bool,
+    /// What the kernel has to reclaim for a limit of memory.
+    pub reclaimed_bytes: u64,
     /// Files of the container executor that hold its own value after this step.
     pub(super) returned: Vec<(PathBuf, LimitFile)>,
 }
@@ -38,7 +42,7 @@ pub struct LimitStep {
 impl Target {
     pub fn new(planned: &Limits, settings: Vec<Setting>, all: Vec<LimitFile>) -> Self {
         let in_force = InForce { limits: *planned, ..InForce::default() };
-        Self { in_force, settings, all, follows_use: false }
+        Self { in_force, settings, all, follows_use: false, reclaimed_bytes: 0 }
     }
 }
 
@@ -60,22 +64,27 @@ impl LimitStep {
         let mut changes = Vec::new();
         for (file, value) in target.settings {
             // The executor's own bound is never loosened.
-            let former = journal.former_value(group, file);
-            changes.push(change(file, former.map_or(value, |former| value.tighter(former))));
+            let former = journal.former(group, file).map(|former| former.value);
+            let value = former.map_or(value, |former| value.tighter(former));
+            journal.remember_written(group, file, value)?;
+            changes.push(change(file, value));
         }
         let mut returned = Vec::new();
         for file in lifted {
-            match (owner, journal.former_value(group, file)) {
+            match (owner, journal.former(group, file)) {
                 (Owner::Agent, _) => changes.push(change(file, file.lifted())),
                 (Owner::ContainerExecutor, Some(former)) => {
-                    changes.push(change(file, former));
+                    // What somebody else wrote since then stays.
+                    if former.is_own(read_limit(group, file)?) {
+                        changes.push(change(file, former.value));
+                    }
                     returned.push((group.clone(), file));
                 }
                 (Owner::ContainerExecutor, None) => {}
             }
         }
-        let Target { in_force, follows_use, .. } = target;
-        Ok(Self { changes, controller, in_force, follows_use, returned })
+        let Target { in_force, follows_use, reclaimed_bytes, .. } = target;
+        Ok(Self { changes, controller, in_force, follows_use, reclaimed_bytes, returned })
     }
 }
 
@@ -88,7 +97,7 @@ fn journal_former(
 ) -> Result<(), LimitError> {
     let mut former = Vec::new();
     for (file, _) in settings {
-        if journal.former_value(group, *file).is_none() {
+        if journal.former(group, *file).is_none() {
             files.forget(group);
             former.push((*file, read_limit(group, *file)?));
         }

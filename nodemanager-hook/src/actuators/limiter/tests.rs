@@ -94,10 +94,15 @@ impl Bench {
 
     /// Returns the number of values written.
     fn apply(&mut self, planned: &Limits, resident_bytes: u64) -> usize {
+        self.apply_when(planned, resident_bytes, false)
+    }
+
+    fn apply_when(&mut self, planned: &Limits, resident_bytes: u64, is_near_limit: bool) -> usize {
         let circumstances = Circumstances {
             resident_bytes: Some(resident_bytes),
             margin: Margin { min_bytes: 64 * MIB },
-            is_near_limit: false,
+            is_near_limit,
+            reclaim_bytes: 64 * MIB,
             disks: &[DISK],
         };
         let (files, journal) = (&mut self.files, &mut self.journal);
@@ -179,8 +184,7 @@ fn an_executors_group_gets_its_values_back_even_after_a_crash() {
     assert_eq!(bench.apply(&Limits::default(), 0), 0);
     bench.apply(&all(), 100 * MIB);
     assert_eq!(tree.text("cpu.shares"), "2048");
-    let remembered: usize = tree.journal().former().values().map(Vec::len).sum();
-    assert_eq!(remembered, 5);
+    assert_eq!(tree.journal().all_former().count(), 5);
     // A cap looser than the executor's leaves the executor's in force.
     bench.apply(&cpu(1.0, Some(0.8)), 100 * MIB);
     let texts = tree.texts(["cpu.shares", "cpu.cfs_quota_us", "memory.limit_in_bytes"]);
@@ -188,7 +192,19 @@ fn an_executors_group_gets_its_values_back_even_after_a_crash() {
     bench.apply(&Limits::default(), 100 * MIB);
     assert_eq!(tree.texts(V1)[..3], before[..3]);
     assert_eq!(tree.text("blkio.throttle.read_bps_device"), "8:0 0");
-    assert!(tree.journal().former().is_empty());
+    assert_eq!(tree.journal().all_former().count(), 0);
+}
+
+#[test]
+fn what_others_wrote_to_an_executors_file_meanwhile_stays() {
+    let tree = Tree::new(Version::One);
+    tree.set("cpu.shares", "3000");
+    let mut bench = Bench::new(&tree, Owner::ContainerExecutor);
+    bench.apply(&cpu(2.0, Some(0.3)), 0);
+    tree.set("cpu.shares", "5000");
+    bench.apply(&Limits::default(), 0);
+    assert_eq!(tree.texts(["cpu.shares", "cpu.cfs_quota_us"]), ["5000", "-1"]);
+    assert_eq!(tree.journal().all_former().count(), 0);
 }
 
 #[test]
@@ -211,6 +227,7 @@ fn memory_charged_to_another_group_is_not_limited() {
         resident_bytes: None,
         margin: Margin { min_bytes: 0 },
         is_near_limit: false,
+        reclaim_bytes: 64 * MIB,
         disks: &[],
     };
     let (files, journal) = (&mut bench.files, &mut bench.journal);
@@ -221,15 +238,53 @@ fn memory_charged_to_another_group_is_not_limited() {
 }
 
 #[test]
-fn version_2_lowers_memory_max_once_less_is_charged() {
+fn a_memory_limit_comes_down_in_steps() {
     let tree = Tree::new(Version::Two);
     tree.set("memory.current", &(600 * MIB).to_string());
     let mut bench = Bench::new(&tree, Owner::Agent);
     bench.apply(&all(), 100 * MIB);
-    let high = 525 * MIB - 525 * MIB / 8;
-    assert_eq!(tree.texts(["memory.high", "memory.max"]), [high.to_string(), "max".to_owned()]);
+    // The kernel reclaims 64 MiB for it. What kills comes later.
+    assert_eq!(tree.texts(["memory.high", "memory.max"]), [(536 * MIB).to_string(), "max".into()]);
     tree.set("memory.current", &(500 * MIB).to_string());
+    bench.apply(&all(), 100 * MIB);
+    assert_eq!(tree.texts(["memory.high", "memory.max"]), [(448 * MIB).to_string(), "max".into()]);
+    // Still above `memory.high`, and below the limit.
     bench.apply(&all(), 100 * MIB);
     assert_eq!(tree.text("memory.max"), (512 * MIB).to_string());
     assert_eq!(bench.limiter.in_force().memory_bytes, Some(512 * MIB));
+}
+
+#[test]
+fn a_memory_limit_on_its_way_down_reaches_the_plan() {
+    for version in [Version::One, Version::Two] {
+        let tree = Tree::new(version);
+        let charged = |bytes: u64| {
+            for file in ["memory.current", "memory.usage_in_bytes"] {
+                tree.set(file, &bytes.to_string());
+            }
+        };
+        let memory = |mib: u64| Limits { memory_bytes: Some(mib * MIB), ..Limits::default() };
+        let mut bench = Bench::new(&tree, Owner::Agent);
+        charged(2600 * MIB);
+        bench.apply(&memory(4096), 2048 * MIB);
+        // A plan above resident memory, and nearer to it than the margins that a limit keeps when it follows use.
+        for _ in 0..20 {
+            bench.apply(&memory(2458), 2048 * MIB);
+            charged(2150 * MIB);
+        }
+        assert_eq!(bench.limiter.in_force().memory_bytes, Some(2458 * MIB), "{version:?}");
+    }
+}
+
+#[test]
+fn a_wake_of_the_watch_only_raises() {
+    let tree = Tree::new(Version::Two);
+    tree.set("memory.current", &(600 * MIB).to_string());
+    let mut bench = Bench::new(&tree, Owner::Agent);
+    bench.apply(&all(), 100 * MIB);
+    let limit = bench.limiter.in_force().memory_bytes.unwrap();
+    tree.set("memory.current", &(500 * MIB).to_string());
+    assert_eq!(bench.apply_when(&all(), 100 * MIB, true), 0);
+    assert!(bench.apply_when(&all(), 600 * MIB, true) > 0);
+    assert!(bench.limiter.in_force().memory_bytes.unwrap() > limit);
 }
