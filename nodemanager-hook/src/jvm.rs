@@ -1,7 +1,7 @@
 //! The JVMs of a container: what their heaps hold, and how they give memory back.
 //!
-//! [`Jvms`] finds the JVMs among processes. [`Jvm::heap`] reads the counters that a JVM publishes
-//! in a file. [`Control`] sends a JVM the commands of its [`recipe`] by the attach protocol, on the
+//! [`JvmObserver`] finds the JVMs among processes, by [`Jvms`], and looks at them on a thread of its own.
+//! [`Jvm::heap`] reads the counters that a JVM publishes in a file. [`Control`] sends a JVM the commands of its [`recipe`] by the attach protocol, on the
 //! thread of a [`Worker`]. [`HeapFollower`] decides when JVMs shrink and may grow.
 //!
 //! The job controls its files and its sockets. So everything that the agent reads there is bounded,
@@ -17,7 +17,9 @@ mod heap_follower;
 mod host;
 mod instance;
 mod job_files;
+mod job_user;
 mod mappings;
+mod observer;
 mod perf_file;
 mod process_handle;
 mod trigger;
@@ -38,6 +40,7 @@ pub use self::{
     heap_follower::{ContainerMemory, HeapFollower, HeapStep, heap_for_limit},
     host::JvmHost,
     instance::Jvm,
+    observer::{JvmObserver, ObservedContainer, SeenJvm},
     perf_data::Collector,
     recipe::{CollectorKind, Wish, heap_in_use},
     worker::{Done, JvmAnswer, JvmJob, JvmTask, QueueFull, Worker},

@@ -2,14 +2,19 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 mod common;
+#[path = "common/java.rs"]
+mod java;
 #[allow(dead_code)] // only the cable is used
 #[path = "common/netns/mod.rs"]
 mod netns;
 
 use std::{collections::BTreeSet, fs, os::unix::fs::chown, process::Output};
 
-use common::{Agent, Parent, Tree, set_quota_us, skip, unit_capabilities, wait_until};
-use elastane_protocol::Limits;
+use common::{
+    Agent, Parent, Tree, set_quota_us, skip, times_slower, unit_capabilities, version_2_root,
+    wait_until,
+};
+use elastane_protocol::{AgentRequest, AgentResponse, Limits, RunningContainer};
 use netns::{Cable, End};
 use nix::{sys::signal::Signal, unistd::geteuid};
 
@@ -50,7 +55,24 @@ fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
         chown(entry.path(), Some(NOBODY), None).unwrap();
     }
     chown(&executors, Some(NOBODY), None).unwrap();
-    agent.runs(&[&elder, &younger]);
+    let jvm = has_jvm().then(|| {
+        let script = format!(
+            "exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups java -Xmx64m \"$@\""
+        );
+        java::Workload::start_by_script(&script)
+    });
+    let of_jvm = jvm.as_ref().map(|jvm| RunningContainer {
+        container: format!("container_{}_0001_01_999999", std::process::id()),
+        pid: jvm.pid(),
+        request_memory_bytes: 0,
+    });
+    let running = [elder.running(), younger.running()].into_iter().chain(of_jvm.clone());
+    assert_eq!(agent.ask(&AgentRequest::Containers(running.collect())), AgentResponse::Done);
+    if let Some(container) = &of_jvm
+        && has_heap(&agent, &container.container)
+    {
+        works.insert("files of a job");
+    }
     if agent.report().can_limit.network_received {
         works.insert("the network");
     }
@@ -73,6 +95,10 @@ fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
     if classes.contains("rate 10Mbit ceil 40Mbit") {
         works.insert("shares of a device");
     }
+    // Out of a group that could be killed as a whole, which takes no capability.
+    if let Some(unified) = version_2_root() {
+        let _ = fs::write(unified.join("cgroup.procs"), younger.pid().to_string());
+    }
     let sequence = agent.report().sequence;
     wait_until("a kill that has failed or not", || agent.report().sequence >= sequence + 4);
     if younger.running_processes() == 0 {
@@ -84,15 +110,42 @@ fn works_with(capabilities: &[String]) -> Option<BTreeSet<&'static str>> {
     Some(works)
 }
 
-const ALL: [&str; 7] = [
-    "the socket's group",
-    "the network",
-    "shares of a device",
-    "own groups",
-    "groups of others",
-    "killing",
-    "disk use",
-];
+/// Everything that can be tried here.
+fn all() -> BTreeSet<&'static str> {
+    let mut all = BTreeSet::from([
+        "the socket's group",
+        "the network",
+        "shares of a device",
+        "own groups",
+        "groups of others",
+        "killing",
+        "disk use",
+    ]);
+    if has_jvm() {
+        all.insert("files of a job");
+    }
+    all
+}
+
+/// On emulated processors the start of a JVM takes too long.
+fn has_jvm() -> bool {
+    times_slower() == 1
+}
+
+/// Whether the heap of a container's JVM is measured. It is, or the agent counts that it cannot.
+fn has_heap(agent: &Agent, container: &str) -> bool {
+    let mut heap_bytes = 0;
+    // What is used of it is known from its first collection on.
+    wait_until("the heap is measured or not", || {
+        let report = agent.report();
+        let found = report.containers.iter().find(|one| one.container == container);
+        heap_bytes = found
+            .and_then(|one| one.samples.last())
+            .map_or(0, |sample| sample.usage.heap_committed_bytes);
+        heap_bytes > 0 || (!agent.status().is_null() && agent.troubles("heaps not measured") > 0)
+    });
+    heap_bytes > 0
+}
 
 /// A user group that the test's user is not in.
 fn another_group() -> String {
@@ -124,7 +177,7 @@ fn the_units_capabilities_are_enough() {
     let Some(works) = works_with(&unit_capabilities()) else {
         return;
     };
-    assert_eq!(works, BTreeSet::from(ALL));
+    assert_eq!(works, all());
 }
 
 /// Runs the unit's `ExecStopPost`.
@@ -189,24 +242,26 @@ fn each_of_the_units_capabilities_is_needed() {
     if !may_run() {
         return;
     }
-    let all = unit_capabilities();
-    for left_out in &all {
+    let capabilities = unit_capabilities();
+    let everything: Vec<&str> = all().into_iter().collect();
+    for left_out in &capabilities {
         let (fails, others_fail): (&[&str], bool) = match left_out.as_str() {
-            "sys_ptrace" => (&["disk use"], false),
+            "sys_ptrace" => (&["disk use", "files of a job"], false),
+            "setuid" | "setgid" => (&["files of a job"], false),
             // The other functions depend on the owner of the hierarchies' roots.
             "dac_override" => (&["groups of others", "disk use"], true),
             // The agent does not start.
-            "chown" => (&ALL, true),
+            "chown" => (&everything, true),
             "kill" => (&["killing"], false),
             "bpf" | "net_admin" => (&["the network", "shares of a device"], false),
             other => panic!("no test shows that the agent needs CAP_{other}"),
         };
-        let others: Vec<String> = all.iter().filter(|one| *one != left_out).cloned().collect();
-        let Some(works) = works_with(&others) else {
+        let others = capabilities.iter().filter(|one| *one != left_out).cloned();
+        let Some(works) = works_with(&others.collect::<Vec<_>>()) else {
             return;
         };
-        for what in ALL {
-            let is_needed = fails.contains(&what);
+        for what in &everything {
+            let is_needed = fails.contains(what);
             let is_as_expected = works.contains(what) != is_needed || (others_fail && !is_needed);
             assert!(is_as_expected, "without {left_out} there is {works:?}");
         }

@@ -42,14 +42,14 @@ pub(super) fn plan_heaps(
                 HeapStep::Shrink { limit_bytes } => {
                     container.gave_back_for_node |= is_for_node;
                     let reading = ContainerMemory { limit_bytes: Some(limit_bytes), ..reading };
-                    heaps.shrink(id, &container.pids, reading, is_for_node);
+                    heaps.shrink(id, container, reading, is_for_node);
                 }
-                HeapStep::Hold => heaps.hold(id, &container.pids),
+                HeapStep::Hold => heaps.hold(id, container),
                 HeapStep::Grow { limit_bytes } => {
                     let was_for_node = std::mem::take(&mut container.gave_back_for_node);
                     let reason = if was_for_node { Reason::NodeNotShort } else { Reason::PlanStep };
                     let reading = ContainerMemory { limit_bytes: Some(limit_bytes), ..reading };
-                    heaps.grow(id, &container.pids, reading, reason);
+                    heaps.grow(id, container, reading, reason);
                 }
                 HeapStep::GaveUp { .. } if is_for_node => {}
                 HeapStep::GaveUp { above_plan_bytes: above } => {

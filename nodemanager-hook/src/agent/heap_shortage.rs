@@ -27,12 +27,12 @@ fn shares(spare_bytes: &[u64], short_bytes: u64) -> Vec<u64> {
 
 /// The most that the JVMs of each of these containers could return, in bytes.
 pub(super) fn spare_heaps(
-    heaps: &mut NodeHeaps,
+    heaps: &NodeHeaps,
     containers: &Containers,
     may_be_asked: &BTreeSet<ContainerId>,
 ) -> BTreeMap<ContainerId, u64> {
     let spare = |(id, container): (&ContainerId, &NodeContainer)| {
-        let jvms = heaps.found(&container.pids).into_iter();
+        let jvms = heaps.found(container).into_iter();
         let bytes = jvms
             .filter(|(control, _)| control.accepts_attach)
             .map(|(control, heap)| control.kind.most_given_back(heap))

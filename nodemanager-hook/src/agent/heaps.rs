@@ -1,13 +1,19 @@
 //! The JVMs of containers: finds them among the processes and measures their heaps.
 
-use std::{fmt::Display, path::Path, time::Instant};
+use std::{path::Path, time::Instant};
 
-use super::{container::Containers, heap_wishes::HeapWishes};
+use super::{
+    container::{Containers, NodeContainer},
+    heap_wishes::HeapWishes,
+};
 use crate::{
     audit::Reason,
     config,
     container_id::ContainerId,
-    jvm::{ContainerMemory, Control, Jvm, JvmHost, Jvms, Wish, heap_for_limit, heap_in_use},
+    jvm::{
+        ContainerMemory, Control, Jvm, JvmHost, JvmObserver, ObservedContainer, SeenJvm, Wish,
+        heap_for_limit, heap_in_use,
+    },
     once::Once,
     sensors::{HeldHeap, ProcessKey},
 };
@@ -15,7 +21,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct NodeHeaps {
     /// None if heaps are not measured.
-    jvms: Option<Jvms>,
+    jvms: Option<JvmObserver>,
     /// None if [`JvmHost::discover`] failed.
     host: Option<JvmHost>,
     /// Whether JVMs may be asked to shrink when the node is short of memory.
@@ -38,7 +44,7 @@ impl NodeHeaps {
             .inspect_err(|error| log::warn!("the heaps of JVMs are not measured: {error}"))
             .ok();
         Self {
-            jvms: host.clone().filter(|_| config.measure).map(Jvms::new),
+            jvms: host.clone().filter(|_| config.measure).map(JvmObserver::new),
             host,
             follow: config.follow,
             follow_plan: config.follow && can_limit,
@@ -47,78 +53,60 @@ impl NodeHeaps {
         }
     }
 
-    /// Reads the heaps of all containers for the next readings, by the processes of the last ones.
+    /// Takes the heaps of all containers for the next readings, as they were seen last, and lets them be looked at again.
     pub fn read(&mut self, containers: &mut Containers, now: Instant) {
-        let Some(jvms) = &mut self.jvms else {
+        let Some(jvms) = &self.jvms else {
             return;
         };
-        let all = containers.values();
-        let processes = all.flat_map(|container| container.sensor.processes.keys());
-        for error in jvms.update(processes, now) {
-            self.troubles.warn("heaps not measured", error);
+        let observed = containers.iter().map(|(id, container)| ObservedContainer {
+            id: id.clone(),
+            processes: container.sensor.processes.iter().collect(),
+        });
+        for trouble in jvms.look_at(observed.collect(), now) {
+            self.troubles.warn("heaps not measured", trouble);
         }
         for container in containers.values_mut() {
-            let sensor = &mut container.sensor;
-            sensor.heap = self.held(&container.pids);
-            // A group is charged only once for each page.
-            sensor.mapped_again_bytes = match sensor.is_charged_in_group() {
-                true => 0,
-                false => self.mapped_again_bytes(&container.pids),
-            };
+            let seen = self.seen(container);
+            let mut held = HeldHeap::default();
+            seen.iter().filter_map(|jvm| jvm.heap).for_each(|heap| held.add(heap));
+            // A group is charged only once for each page. A JVM that cannot be looked at now has what it had.
+            if container.sensor.is_charged_in_group() {
+                container.sensor.mapped_again_bytes = 0;
+            } else if !seen.is_empty() {
+                let again = seen.iter().map(|jvm| jvm.mapped_again_bytes);
+                container.sensor.mapped_again_bytes = again.fold(0, u64::saturating_add);
+            }
+            container.sensor.heap = held;
         }
     }
 
-    /// The sum of these processes' heaps.
-    fn held(&mut self, pids: &[u32]) -> HeldHeap {
-        let mut held = HeldHeap::default();
-        let heaps = self.read_each(pids, Jvm::heap);
-        heaps.into_iter().flatten().for_each(|heap| held.add(heap));
-        held
+    /// The JVMs of a container.
+    fn seen(&self, container: &NodeContainer) -> Vec<SeenJvm> {
+        let keys = container.sensor.processes.iter();
+        keys.filter_map(|key| self.jvms.as_ref()?.seen(key)).collect()
     }
 
-    /// Heap memory that these processes' resident sizes count more than once.
-    fn mapped_again_bytes(&mut self, pids: &[u32]) -> u64 {
-        self.read_each(pids, Jvm::mapped_again_bytes).into_iter().fold(0, u64::saturating_add)
+    /// Whether all JVMs were seen that there may be.
+    pub fn knows_all(&self) -> bool {
+        self.jvms.as_ref().is_none_or(JvmObserver::knows_all)
     }
 
-    fn read_each<T, E: Display>(
-        &mut self,
-        pids: &[u32],
-        read: impl Fn(&mut Jvm) -> Result<T, E>,
-    ) -> Vec<T> {
-        let Some(jvms) = &mut self.jvms else {
-            return Vec::new();
-        };
-        let mut values = Vec::new();
-        for pid in pids {
-            let value = jvms.get_mut(*pid).map(&read);
-            values.extend(value.and_then(|value| self.troubles.check("heaps not measured", value)));
-        }
-        values
-    }
-
-    /// The JVMs among these processes that accept wishes, with their heaps.
-    pub fn found(&mut self, pids: &[u32]) -> Vec<(Control, HeldHeap)> {
-        let Some(host) = self.host.clone() else {
-            return Vec::new();
-        };
-        let found = self.read_each(pids, |jvm| {
-            let control = jvm.control(&host);
-            jvm.heap().map(|heap| control.zip(heap))
-        });
-        found.into_iter().flatten().collect()
+    /// The JVMs of a container that accept wishes, with their heaps.
+    pub fn found(&self, container: &NodeContainer) -> Vec<(Control, HeldHeap)> {
+        let seen = self.seen(container).into_iter();
+        seen.filter_map(|jvm| jvm.control.zip(jvm.heap)).collect()
     }
 
     /// Asks the JVMs among these processes of a container to fit its limit.
     pub fn shrink(
         &mut self,
         id: &ContainerId,
-        pids: &[u32],
+        container: &NodeContainer,
         now: ContainerMemory,
         is_for_node: bool,
     ) {
         let reason = if is_for_node { Reason::NodeShort } else { Reason::PlanStep };
-        for (control, HeldHeap { used_bytes, .. }, heap_bytes) in self.sized(pids, now) {
+        for (control, HeldHeap { used_bytes, .. }, heap_bytes) in self.sized(container, now) {
             if control.kind.flags().is_empty() {
                 let message = format!("{id}: a JVM's collector does not return memory at run time");
                 self.troubles.warn("collectors not supported", message);
@@ -132,21 +120,35 @@ impl NodeHeaps {
         }
     }
 
-    pub fn hold(&mut self, id: &ContainerId, pids: &[u32]) {
-        for (control, _) in self.found(pids) {
-            self.wishes.want(id, control, Wish::Hold, Reason::FollowsUse);
+    pub fn hold(&mut self, id: &ContainerId, container: &NodeContainer) {
+        for key in container.sensor.processes.iter() {
+            let seen = self.jvms.as_ref().and_then(|jvms| jvms.seen(key)?.control);
+            // One that was asked to shrink is asked to stop, whether or not it can be looked at now.
+            if let Some(control) = seen.or_else(|| self.wishes.control_of(key)) {
+                self.wishes.want(id, control, Wish::Hold, Reason::FollowsUse);
+            }
         }
     }
 
-    pub fn grow(&mut self, id: &ContainerId, pids: &[u32], now: ContainerMemory, reason: Reason) {
-        for (control, _, heap_bytes) in self.sized(pids, now) {
+    pub fn grow(
+        &mut self,
+        id: &ContainerId,
+        container: &NodeContainer,
+        now: ContainerMemory,
+        reason: Reason,
+    ) {
+        for (control, _, heap_bytes) in self.sized(container, now) {
             self.wishes.want(id, control, Wish::Grow { heap_bytes }, reason);
         }
     }
 
     /// The JVMs with their heap sizes under the limit, in proportion to the present heaps.
-    fn sized(&mut self, pids: &[u32], now: ContainerMemory) -> Vec<(Control, HeldHeap, u64)> {
-        let jvms = self.found(pids);
+    fn sized(
+        &self,
+        container: &NodeContainer,
+        now: ContainerMemory,
+    ) -> Vec<(Control, HeldHeap, u64)> {
+        let jvms = self.found(container);
         let committed = jvms.iter().map(|(_, heap)| heap.committed_bytes);
         let committed_bytes = committed.fold(0, u64::saturating_add);
         let limit_bytes = now.limit_bytes.unwrap_or(u64::MAX);
@@ -162,7 +164,8 @@ impl NodeHeaps {
 
     /// The control of a JVM, in a container or not. None if the JVM has ended.
     pub fn control_of(&self, jvm: ProcessKey) -> Result<Option<Control>, String> {
-        if let Some(control) = self.wishes.control_of(jvm) {
+        let seen = || self.jvms.as_ref()?.seen(jvm)?.control;
+        if let Some(control) = self.wishes.control_of(jvm).or_else(seen) {
             return Ok(Some(control));
         }
         let unknown = || "the host's processes cannot be inspected".to_owned();

@@ -1,7 +1,8 @@
 //! The attach protocol: one command and its answer over the socket of a JVM.
 //!
-//! The socket lies in the job's `/tmp`, so the job decides what is there. It must be a socket, not
-//! a link, of the JVM's user, and the JVM's own process must be at the other end.
+//! The socket lies in the job's `/tmp`, so the job decides what is there. It must be a socket of the
+//! JVM's user, not a link and not mounted there, and the JVM's own process must be at the other end.
+//! The agent reaches it with the rights of that user.
 
 use std::{
     io::{self, Read, Write},
@@ -106,16 +107,16 @@ impl Attach {
     fn connect(&self) -> Result<UnixStream, AttachError> {
         let status = self.check()?;
         let failed = |source| self.system("open the files of", source);
-        let tmp = JobTmp::open(&self.process).map_err(failed)?;
+        let tmp = JobTmp::open(&self.process, status).map_err(failed)?;
         let name = format!(".java_pid{}", status.inner_pid);
         let begun = Instant::now();
         let mut trigger = None;
         loop {
             let mut listens = false;
-            match tmp.open_socket(&name, status.uid) {
+            match tmp.own_socket(&name) {
                 Err(error) if is_gone(&error) => {}
                 Err(error) => return Err(failed(error)),
-                Ok(socket) => match self.try_connect(&socket, status.uid) {
+                Ok(socket) => match self.try_connect(&tmp, &socket, status.uid) {
                     Err(AttachError::System { action, pid, source }) => match source.kind() {
                         // Left by an earlier process with the same pid.
                         io::ErrorKind::ConnectionRefused => {}
@@ -160,14 +161,22 @@ impl Attach {
     }
 
     /// Connects without waiting, by the open handle instead of the name.
-    fn try_connect(&self, socket_file: &OwnedFd, uid: u32) -> Result<UnixStream, AttachError> {
+    fn try_connect(
+        &self,
+        tmp: &JobTmp,
+        socket_file: &OwnedFd,
+        uid: u32,
+    ) -> Result<UnixStream, AttachError> {
         let pid = self.process.pid();
         let failed = |source: Errno| self.system("connect to", source);
         let path = format!("/proc/self/fd/{}", socket_file.as_raw_fd());
         let address = UnixAddr::new(path.as_str()).map_err(failed)?;
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let ours = socket(AddressFamily::Unix, SockType::Stream, flags, None).map_err(failed)?;
-        connect(ours.as_raw_fd(), &address).map_err(failed)?;
+        {
+            let _rights = tmp.act_as_user().map_err(|source| self.system("connect to", source))?;
+            connect(ours.as_raw_fd(), &address).map_err(failed)?;
+        }
         let peer = getsockopt(&ours, PeerCredentials).map_err(failed)?;
         if u32::try_from(peer.pid()) != Ok(pid) || peer.uid() != uid {
             return Err(AttachError::OtherPeer { pid, peer: peer.pid(), uid: peer.uid() });

@@ -9,17 +9,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Jvm, JvmHost};
+use super::Jvm;
 use crate::sensors::ProcessKey;
 
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// A look takes up to a millisecond. A job may have any number of processes that look like JVMs.
+const MOST_LOOKS_AT_A_CONTAINER: usize = 4;
+const MOST_LOOKS: usize = 64;
+/// The JVMs of a container whose heaps are read. Each takes up to 256 KiB.
+const MOST_JVMS: usize = 8;
+
 /// The JVMs among the processes of all containers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Jvms {
-    host: JvmHost,
     processes: HashMap<u32, Examined>,
+    /// The container whose turn it is to be the first.
+    first: usize,
+    has_waiting: bool,
 }
 
 /// A process that is or may become a JVM.
@@ -33,40 +41,69 @@ struct Examined {
 }
 
 impl Jvms {
-    pub fn new(host: JvmHost) -> Self {
-        Self { host, processes: HashMap::new() }
-    }
-
-    /// Takes the current processes, forgets all others, and examines the processes that are due.
-    /// Returns the errors.
+    /// Takes the current processes of each container, forgets all others, and examines processes that are due by `find`: no
+    /// more than so many of a container at a time, and those that have waited longest first. Returns the errors.
     pub fn update(
         &mut self,
-        processes: impl IntoIterator<Item = ProcessKey>,
+        containers: &[&[ProcessKey]],
         now: Instant,
+        mut find: impl FnMut(ProcessKey) -> io::Result<Option<Jvm>>,
     ) -> Vec<io::Error> {
-        let current: HashSet<ProcessKey> = processes.into_iter().collect();
+        let all = containers.iter().flat_map(|processes| processes.iter());
+        let current: HashSet<ProcessKey> = all.copied().collect();
         self.processes.retain(|_, one| current.contains(&one.key));
-        let mut errors = Vec::new();
         for key in current {
-            let process = self.processes.entry(key.pid).or_insert(Examined {
-                key,
-                jvm: None,
-                due: now,
-                wait: FIRST_WAIT,
-            });
-            // A JVM maps its library before its counters, so it may publish them later.
-            let is_settled = process.jvm.as_ref().is_some_and(Jvm::has_counters);
-            if is_settled || process.due > now {
-                continue;
-            }
-            process.due = now + process.wait;
-            process.wait = (process.wait * 2).min(LONGEST_WAIT);
-            match Jvm::find(&self.host, key.pid) {
-                Ok(found) => process.jvm = found.filter(|jvm| jvm.key() == key),
-                Err(error) => errors.push(error),
+            let begins = Examined { key, jvm: None, due: now, wait: FIRST_WAIT };
+            self.processes.entry(key.pid).or_insert(begins);
+        }
+        let mut errors = Vec::new();
+        let mut looks = MOST_LOOKS;
+        self.has_waiting = false;
+        // Another container is the first one each time.
+        self.first = (self.first + 1) % containers.len().max(1);
+        let (before, from_first) = containers.split_at(self.first);
+        for processes in from_first.iter().chain(before) {
+            for key in self.due_of(processes, now) {
+                if looks == 0 {
+                    self.has_waiting = true;
+                    break;
+                }
+                looks -= 1;
+                let Some(process) = self.processes.get_mut(&key.pid) else {
+                    continue;
+                };
+                process.due = now + process.wait;
+                process.wait = (process.wait * 2).min(LONGEST_WAIT);
+                match find(key) {
+                    Ok(found) => process.jvm = found.filter(|jvm| jvm.key() == key),
+                    Err(error) => errors.push(error),
+                }
             }
         }
         errors
+    }
+
+    /// The processes of a container to examine now, those that are due longest first.
+    fn due_of(&mut self, processes: &[ProcessKey], now: Instant) -> Vec<ProcessKey> {
+        let mut due = Vec::new();
+        let mut found = 0;
+        for one in processes.iter().filter_map(|key| self.processes.get(&key.pid)) {
+            // A JVM maps its library before its counters, so it may publish them later.
+            match &one.jvm {
+                Some(jvm) if jvm.has_counters() => found += 1,
+                _ if one.due <= now => due.push((one.due, one.key)),
+                _ => {}
+            }
+        }
+        due.sort_unstable();
+        self.has_waiting |= found < MOST_JVMS && due.len() > MOST_LOOKS_AT_A_CONTAINER;
+        due.truncate(MOST_LOOKS_AT_A_CONTAINER.min(MOST_JVMS.saturating_sub(found)));
+        due.into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// Whether no process waits for its first look, but for those of containers with enough JVMs.
+    pub fn has_looked_at_all(&self) -> bool {
+        !self.has_waiting
     }
 
     pub fn get_mut(&mut self, pid: u32) -> Option<&mut Jvm> {

@@ -1,9 +1,6 @@
 //! The host's files that are needed to examine a process.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path, sync::Arc};
 
 use crate::cgroups::{Mount, Version};
 
@@ -13,8 +10,8 @@ const FREEZER: &str = "freezer";
 /// A `/proc` and the cgroup hierarchies that can freeze processes.
 #[derive(Debug, Clone)]
 pub struct JvmHost {
-    pub(super) proc: PathBuf,
-    freezers: Vec<Mount>,
+    pub(super) proc: Arc<Path>,
+    freezers: Arc<[Mount]>,
 }
 
 impl JvmHost {
@@ -27,6 +24,12 @@ impl JvmHost {
         let mounts = mountinfo.lines().filter_map(Mount::parse);
         let can_freeze = |mount: &Mount| mount.version == Version::Two || mount.is_of(FREEZER);
         Self { proc: proc.into(), freezers: mounts.filter(can_freeze).collect() }
+    }
+
+    /// How much a process has mapped, in pages. None if it has ended.
+    pub(super) fn mapped_pages(&self, pid: u32) -> Option<u64> {
+        let text = fs::read_to_string(self.proc.join(format!("{pid}/statm"))).ok()?;
+        text.split_ascii_whitespace().next()?.parse().ok()
     }
 
     /// Whether a process is frozen or being frozen, by the text of its `/proc/PID/cgroup`. A frozen

@@ -1,80 +1,118 @@
-//! Files in a job's `/tmp` as the job sees it. Each path component is opened by itself, starting at
-//! the job's root, so that no link of the job's leads elsewhere.
+//! Files in a job's `/tmp` as the job sees it, reached with the job's rights. The job decides what is there: each component is
+//! opened by itself as a place only, starting at the job's root, and used once it turns out to be what a JVM makes. So no link
+//! and no mount leads elsewhere, and no device is opened.
 
-use std::{io, os::fd::OwnedFd};
+use std::{
+    fs, io,
+    os::fd::{AsRawFd, OwnedFd},
+};
 
 use nix::{
     errno::Errno,
-    fcntl::{OFlag, openat},
+    fcntl::{OFlag, open, openat},
     sys::stat::{FileStat, Mode, SFlag, fstat},
 };
 
-use super::process_handle::ProcessHandle;
+use super::{
+    job_user::{AsUser, JobUser},
+    process_handle::{ProcessHandle, ProcessStatus},
+};
 
 /// A directory at or below `/tmp` of a process. Its methods fail for a file that the JVM cannot
 /// have made; [`is_gone`](crate::sensors::is_gone) tells the error of a missing one.
 #[derive(Debug)]
 pub struct JobTmp {
     pub directory: OwnedFd,
+    mount: u64,
+    user: JobUser,
 }
 
 impl JobTmp {
-    /// Opens `/tmp`, which must not be a link.
-    pub fn open(process: &ProcessHandle) -> io::Result<Self> {
-        let directory = process.open_root()?;
-        Self { directory }.below("tmp")
-    }
-
-    pub fn below(&self, name: &str) -> io::Result<Self> {
-        let flags = OFlag::O_PATH | OFlag::O_DIRECTORY;
-        let directory = self.open_at(name, flags, "directory")?;
-        Ok(Self { directory })
-    }
-
-    pub fn open_regular(&self, name: &str, uid: u32) -> io::Result<(OwnedFd, FileStat)> {
-        // Without O_NONBLOCK, opening a fifo would block the agent.
-        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-        self.open_owned(name, flags, (SFlag::S_IFREG, "regular file"), uid)
-    }
-
-    /// Opens a socket of the user as a handle to connect to.
-    pub fn open_socket(&self, name: &str, uid: u32) -> io::Result<OwnedFd> {
-        let kind = (SFlag::S_IFSOCK, "socket");
-        Ok(self.open_owned(name, OFlag::O_PATH, kind, uid)?.0)
-    }
-
-    fn open_owned(
-        &self,
-        name: &str,
-        flags: OFlag,
-        (kind, expected): (SFlag, &str),
-        uid: u32,
-    ) -> io::Result<(OwnedFd, FileStat)> {
-        let file = self.open_at(name, flags, expected)?;
-        let stat = fstat(&file)?;
-        if SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT != kind {
-            return Err(other_kind(name, expected));
+    /// Opens `/tmp`, which must be the job's own directory or one that everybody may use. It may be a mount.
+    pub fn open(process: &ProcessHandle, status: ProcessStatus) -> io::Result<Self> {
+        let user = JobUser::of(status);
+        let directory = open_place(&process.open_root()?, "tmp", user)?;
+        let stat = fstat(&directory)?;
+        let mode = stat.st_mode & 0o7777;
+        let is_own = stat.st_uid == user.uid && mode & 0o022 == 0;
+        if !is(SFlag::S_IFDIR, &stat) || !(is_own || mode == 0o1777) {
+            let owner = stat.st_uid;
+            let reason = format!(
+                "/tmp of uid {owner} and mode {mode:o} is neither the job's alone nor everybody's (1777)"
+            );
+            return Err(io::Error::other(reason));
         }
-        if stat.st_uid != uid {
-            let found = stat.st_uid;
+        Ok(Self { mount: mount_of(&directory)?, directory, user })
+    }
+
+    /// Opens a directory of the job's.
+    pub fn below(&self, name: &str) -> io::Result<Self> {
+        let (directory, _) = self.own(name, (SFlag::S_IFDIR, "directory"))?;
+        Ok(Self { directory, mount: self.mount, user: self.user })
+    }
+
+    pub fn open_regular(&self, name: &str) -> io::Result<(OwnedFd, FileStat)> {
+        let (place, stat) = self.own_regular(name)?;
+        let _rights = self.act_as_user()?;
+        // The same file, whatever has its name now.
+        let path = format!("/proc/self/fd/{}", place.as_raw_fd());
+        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        Ok((open(path.as_str(), flags, Mode::empty())?, stat))
+    }
+
+    /// A regular file of the job's, as a place only.
+    pub fn own_regular(&self, name: &str) -> io::Result<(OwnedFd, FileStat)> {
+        self.own(name, (SFlag::S_IFREG, "regular file"))
+    }
+
+    /// A socket of the job's, as a place to connect to.
+    pub fn own_socket(&self, name: &str) -> io::Result<OwnedFd> {
+        Ok(self.own(name, (SFlag::S_IFSOCK, "socket"))?.0)
+    }
+
+    /// For a change of this directory.
+    pub fn act_as_user(&self) -> io::Result<AsUser> {
+        self.user.enter()
+    }
+
+    fn own(&self, name: &str, (kind, expected): (SFlag, &str)) -> io::Result<(OwnedFd, FileStat)> {
+        let file = open_place(&self.directory, name, self.user)?;
+        let stat = fstat(&file)?;
+        if !is(kind, &stat) {
+            return Err(io::Error::other(format!("/tmp/{name} is a link, or is not a {expected}")));
+        }
+        let (found, uid) = (stat.st_uid, self.user.uid);
+        if found != uid {
             let reason = format!("/tmp/{name} belongs to uid {found}, not to uid {uid}");
             return Err(io::Error::other(reason));
         }
+        if mount_of(&file)? != self.mount {
+            return Err(io::Error::other(format!("/tmp/{name} is mounted there")));
+        }
         Ok((file, stat))
     }
-
-    fn open_at(&self, name: &str, flags: OFlag, expected: &str) -> io::Result<OwnedFd> {
-        let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        let opened = openat(&self.directory, name, flags, Mode::empty());
-        opened.map_err(|error| match error {
-            Errno::ENOENT | Errno::ESRCH => error.into(),
-            // A link, a file instead of a directory, or a socket opened for reading.
-            Errno::ELOOP | Errno::ENOTDIR | Errno::ENXIO => other_kind(name, expected),
-            _ => io::Error::other(format!("/tmp/{name}: {error}")),
-        })
-    }
 }
 
-fn other_kind(name: &str, expected: &str) -> io::Error {
-    io::Error::other(format!("/tmp/{name} is a link, or is not a {expected}"))
+/// Opens a file as a place only, whatever it is; a link as itself.
+fn open_place(directory: &OwnedFd, name: &str, user: JobUser) -> io::Result<OwnedFd> {
+    let _rights = user.enter()?;
+    let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    openat(directory, name, flags, Mode::empty()).map_err(|error| match error {
+        Errno::ENOENT | Errno::ESRCH => error.into(),
+        _ => io::Error::other(format!("/tmp/{name}: {error}")),
+    })
 }
+
+fn is(kind: SFlag, stat: &FileStat) -> bool {
+    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT == kind
+}
+
+/// The number of the mount that an open file is in.
+fn mount_of(file: &OwnedFd) -> io::Result<u64> {
+    let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
+    let number = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+    number.ok_or_else(|| io::Error::other("the kernel does not tell the mounts of open files"))
+}
+
+#[cfg(test)]
+mod tests;

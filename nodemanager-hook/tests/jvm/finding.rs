@@ -1,12 +1,12 @@
 //! JVMs are found among processes, and commanded by a thread.
 
 use std::{
-    fs,
+    fs, io,
     time::{Duration, Instant},
 };
 
 use elastane_agent::jvm::{
-    AttachError, JvmAnswer, JvmJob, JvmTask, Jvms, ProcessKey, QueueFull, Wish, Worker,
+    AttachError, Jvm, JvmAnswer, JvmJob, JvmTask, Jvms, ProcessKey, QueueFull, Wish, Worker,
 };
 use nix::sys::signal::Signal;
 
@@ -74,8 +74,8 @@ fn a_shell_that_becomes_a_jvm_is_found_when_it_is_due() {
         wait_until("the shell runs", || path.join("pid").exists());
         let pid = fs::read_to_string(path.join("pid")).unwrap();
         let pid: u32 = pid.trim().parse().unwrap();
-        let mut jvms = Jvms::new(host());
-        assert!(jvms.update([key_of(pid)], start).is_empty());
+        let mut jvms = Jvms::default();
+        assert!(jvms.update(&[&[key_of(pid)]], start, find).is_empty());
         let is_jvm = jvms.get_mut(pid).is_some();
         fs::write(path.join("open"), "").unwrap();
         (jvms, is_jvm)
@@ -85,13 +85,43 @@ fn a_shell_that_becomes_a_jvm_is_found_when_it_is_due() {
     assert!(!was_jvm);
     let pid = workload.pid();
     let key = key_of(pid);
-    jvms.update([key], start + Duration::from_millis(900));
+    jvms.update(&[&[key]], start + Duration::from_millis(900), find);
     assert!(jvms.get_mut(pid).is_none(), "the process was examined before it was due");
-    jvms.update([key], start + Duration::from_millis(1000));
+    jvms.update(&[&[key]], start + Duration::from_millis(1000), find);
     assert!(jvms.get_mut(pid).is_some_and(|jvm| jvm.has_counters()));
     let start_ticks = key.start_ticks + 1;
-    jvms.update([ProcessKey { pid, start_ticks }], start + Duration::from_secs(2));
+    let other = ProcessKey { pid, start_ticks };
+    jvms.update(&[&[other]], start + Duration::from_secs(2), find);
     assert!(jvms.get_mut(pid).is_none(), "the JVM belongs to another process");
+}
+
+fn find(key: ProcessKey) -> io::Result<Option<Jvm>> {
+    Jvm::find(&host(), key.pid)
+}
+
+#[test]
+fn many_processes_of_one_container_wait_for_their_turn_and_hold_up_no_other() {
+    let key = |pid| ProcessKey { pid, start_ticks: 1 };
+    let many: Vec<ProcessKey> = (1..=1000).map(key).collect();
+    let mut jvms = Jvms::default();
+    let start = Instant::now();
+    let mut looked_at = Vec::new();
+    let mut round = |second: u64| {
+        looked_at.clear();
+        let containers: [&[ProcessKey]; 2] = [&many, &[key(2000)]];
+        let now = start + Duration::from_secs(second);
+        jvms.update(&containers, now, |key| {
+            looked_at.push(key.pid);
+            Ok(None)
+        });
+        looked_at.clone()
+    };
+    let first = round(0);
+    assert_eq!((first.len(), first.contains(&2000)), (5, true));
+    let second = round(1);
+    assert!(
+        second.contains(&2000) && second.iter().all(|pid| *pid == 2000 || !first.contains(pid))
+    );
 }
 
 fn key_of(pid: u32) -> ProcessKey {
