@@ -55,9 +55,14 @@ impl Audit {
         Self::with_bound(path, MAX_BYTES, troubles)
     }
 
+    /// Without a file.
+    pub fn none(troubles: Once) -> Self {
+        Self { open: None, histories: BTreeMap::new(), troubles }
+    }
+
     fn with_bound(path: Option<&Path>, max_bytes: u64, troubles: Once) -> io::Result<Self> {
         let open = path.map(|path| OpenAudit::new(path, max_bytes)).transpose()?;
-        Ok(Self { open, histories: BTreeMap::new(), troubles })
+        Ok(Self { open, ..Self::none(troubles) })
     }
 
     /// The newest reasons for changes to a container, oldest first, each with its age in ms.
@@ -93,10 +98,17 @@ impl Audit {
         self.record(container, reason, event);
     }
 
-    /// Records that a container was killed.
-    pub fn killed(&mut self, container: &ContainerId, processes: usize, shortfall: Shortfall) {
+    /// Records that a container was killed: the processes that have ended, and those that have not.
+    pub fn killed(
+        &mut self,
+        container: &ContainerId,
+        processes: usize,
+        left: usize,
+        shortfall: Shortfall,
+    ) {
         let mut event = json!(shortfall);
         event["processes"] = processes.into();
+        event["left"] = left.into();
         self.record(container, Reason::Killed, event);
     }
 

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use elastane_protocol::{Limits, MemoryVictim};
@@ -17,9 +17,12 @@ use crate::{
     audit::{Reason, Shortfall},
     config,
     container_id::ContainerId,
+    killing::Killing,
     sensors::{MemoryState, NodeSensor},
 };
 
+/// A process that waits for a disk ends late.
+pub(super) const KILLED_WITHIN: Duration = Duration::from_secs(2);
 /// The default floor, in percent of the node's memory.
 const FLOOR_PERCENT: u64 = 3;
 
@@ -31,6 +34,16 @@ pub(super) struct WatchedNode {
     pub shortage: Shortage,
     /// The victims as of the newest reading.
     named: Vec<MemoryVictim>,
+    kill: Option<Kill>,
+}
+
+/// A container that was killed.
+#[derive(Debug)]
+struct Kill {
+    id: ContainerId,
+    processes: Killing,
+    shortfall: Shortfall,
+    begun: Instant,
 }
 
 impl WatchedNode {
@@ -41,6 +54,7 @@ impl WatchedNode {
             floor_bytes: config.node_floor_bytes,
             shortage: Shortage::new(config.kill_after()),
             named: Vec::new(),
+            kill: None,
         }
     }
 
@@ -73,6 +87,7 @@ impl WatchedNode {
 impl Agent {
     /// Reads the node and acts on a shortage of memory.
     pub(super) fn read_node(&mut self, now: Instant) {
+        self.record_kill(now);
         let read = self.node.sensor.read(&self.reader.proc, now);
         if let Some((mut reading, memory)) = self.troubles.check("node not read", read) {
             let grown = self.troubles.check("node not read", self.network.read());
@@ -87,10 +102,13 @@ impl Agent {
         };
         let spare = match short_bytes {
             0 => BTreeMap::new(),
-            _ => spare_heaps(&mut self.heaps, &self.containers, &may_be_asked),
+            _ => spare_heaps(&self.heaps, &self.containers, &may_be_asked),
         };
         let shortage = &mut self.node.shortage;
-        shortage.read(short_bytes > 0, !spare.is_empty(), now);
+        // JVMs that were not looked at yet may give memory back too.
+        let is_unknown = !may_be_asked.is_empty() && !self.heaps.knows_all();
+        let may_give_back = !spare.is_empty() || is_unknown;
+        shortage.read(short_bytes > 0, may_give_back, now);
         if !shortage.asks_jvms() {
             may_be_asked.clear();
         }
@@ -104,8 +122,9 @@ impl Agent {
         self.troubles.warn("memory of the node", message);
         self.record_named();
         // Without planned limits, Elastane has not overcommitted the node.
-        if self.plan.limits_anything(now) && self.node.is_too_late(now) {
-            self.kill_first_victim();
+        let is_killing = self.node.kill.is_some();
+        if !is_killing && self.plan.limits_anything(now) && self.node.is_too_late(now) {
+            self.kill_first_victim(now);
             self.node.shortage.killed(now);
         }
     }
@@ -155,17 +174,39 @@ impl Agent {
         self.node.named = victims;
     }
 
-    fn kill_first_victim(&mut self) {
+    fn kill_first_victim(&mut self, now: Instant) {
         let Some(victim) = self.node.named.first() else {
             return;
         };
         let mut containers = self.containers.iter();
         let found = containers.find(|(id, _)| id.as_str() == victim.container);
         if let Some((id, container)) = found {
-            let killed = self.reader.kill(container);
+            let processes = self.reader.kill(container);
             let shortfall = self.node.shortfall(victim);
-            log::warn!("{id} is killed, {killed} processes: {shortfall}");
-            self.actuator.audit.killed(id, killed, shortfall);
+            let count = processes.count();
+            log::warn!("{id} is killed, {count} processes: {shortfall}");
+            self.node.kill = Some(Kill { id: id.clone(), processes, shortfall, begun: now });
         }
+    }
+
+    /// Records how many processes have ended, once all have, or after a while.
+    pub(super) fn record_kill(&mut self, now: Instant) {
+        let proc = &self.reader.proc;
+        let is_over = |kill: &mut Kill| {
+            let is_late = now.saturating_duration_since(kill.begun) >= KILLED_WITHIN;
+            is_late || kill.processes.ended(proc) == kill.processes.count()
+        };
+        let Some(Kill { id, processes, shortfall, .. }) = self.node.kill.take_if(is_over) else {
+            return;
+        };
+        let ended = processes.ended(proc);
+        let left = processes.count().saturating_sub(ended);
+        if left > 0 {
+            let message = format!(
+                "{id}: {left} processes have not ended {KILLED_WITHIN:?} after they were killed"
+            );
+            self.troubles.warn("killed processes that live", message);
+        }
+        self.actuator.audit.killed(&id, ended, left, shortfall);
     }
 }

@@ -24,7 +24,7 @@ fn a_record_is_one_line_of_json_with_its_reason() {
     audit.changed(&id, Reason::PlanStep, &plan, &[&change]);
     let shortfall = Shortfall { resident_bytes: 9, short_bytes: 5, available_bytes: 1 };
     audit.record(&id, Reason::Named, shortfall);
-    audit.killed(&id, 2, shortfall);
+    audit.killed(&id, 2, 1, shortfall);
     let text = fs::read_to_string(&path).unwrap();
     let entries: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -38,7 +38,7 @@ fn a_record_is_one_line_of_json_with_its_reason() {
     assert_eq!(entries[1]["reason"], "named");
     assert_eq!(entries[1]["resident_bytes"], 9);
     assert_eq!(entries[2]["reason"], "killed");
-    assert_eq!(entries[2]["processes"], 2);
+    assert_eq!((&entries[2]["processes"], &entries[2]["left"]), (&2.into(), &1.into()));
     assert_eq!(entries[2]["short_bytes"], 5);
 }
 

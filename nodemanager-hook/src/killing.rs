@@ -1,0 +1,132 @@
+//! Kills processes by handles, which never name a later process with the same pid, and tells how many have ended.
+
+use std::{
+    collections::BTreeMap,
+    os::fd::{AsFd, OwnedFd},
+};
+
+use nix::{
+    sys::signal::{self, kill},
+    unistd,
+};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal},
+};
+
+use crate::sensors::{ProcFs, ProcessKey};
+
+/// The agent needs descriptors for other things too.
+const MOST_HANDLES: usize = 1024;
+
+#[derive(Debug, Default)]
+pub struct Killing {
+    processes: BTreeMap<ProcessKey, Target>,
+}
+
+#[derive(Debug)]
+struct Target {
+    /// None before Linux 5.3, and if there are too many.
+    handle: Option<OwnedFd>,
+    is_signalled: bool,
+}
+
+impl Killing {
+    /// Adds a process. Returns whether it is a new one that runs.
+    pub fn add(&mut self, key: ProcessKey, proc: &ProcFs) -> bool {
+        if self.processes.contains_key(&key) {
+            return false;
+        }
+        let pid = i32::try_from(key.pid).ok().and_then(Pid::from_raw);
+        let pid = pid.filter(|_| self.processes.len() < MOST_HANDLES);
+        let handle = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        // The handle is that of the process that had the pid. It has it still if it is this one now.
+        if !runs(key, proc) {
+            return false;
+        }
+        self.processes.insert(key, Target { handle, is_signalled: false });
+        true
+    }
+
+    /// Sends SIGKILL to the processes that were added since the last call.
+    pub fn signal(&mut self) {
+        for (key, target) in self.processes.iter_mut().filter(|(_, target)| !target.is_signalled) {
+            target.is_signalled = true;
+            let sent = match &target.handle {
+                Some(handle) => {
+                    pidfd_send_signal(handle, Signal::KILL).map_err(|error| error.to_string())
+                }
+                None => i32::try_from(key.pid).map_err(|error| error.to_string()).and_then(|pid| {
+                    let killed = kill(unistd::Pid::from_raw(pid), signal::Signal::SIGKILL);
+                    killed.map_err(|error| error.to_string())
+                }),
+            };
+            if let Err(error) = sent {
+                log::debug!("pid {} is not killed: {error}", key.pid);
+            }
+        }
+    }
+
+    pub fn count(&self) -> usize {
+        self.processes.len()
+    }
+
+    /// How many of the processes have ended.
+    pub fn ended(&self, proc: &ProcFs) -> usize {
+        let has_ended = |(key, target): &(&ProcessKey, &Target)| match &target.handle {
+            Some(handle) => {
+                let mut handles = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
+                poll(&mut handles, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+            }
+            None => !runs(**key, proc),
+        };
+        self.processes.iter().filter(has_ended).count()
+    }
+}
+
+fn runs(key: ProcessKey, proc: &ProcFs) -> bool {
+    proc.process(key.pid).ok().flatten().is_some_and(|process| process.key() == key)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        path::Path,
+        process::{Child, Command},
+        thread,
+        time::{Duration, Instant},
+    };
+
+    use super::*;
+
+    fn sleeping() -> (Child, ProcessKey) {
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let process = ProcFs::new(Path::new("/proc")).process(child.id()).unwrap().unwrap();
+        (child, process.key())
+    }
+
+    #[test]
+    fn what_was_killed_has_ended_and_a_later_process_is_not_killed() {
+        let proc = ProcFs::new(Path::new("/proc"));
+        let ((mut one, key), (mut other, of_other)) = (sleeping(), sleeping());
+        let mut killing = Killing::default();
+        assert!(killing.add(key, &proc));
+        assert!(!killing.add(key, &proc), "twice");
+        // As if the pid were reused.
+        let former = ProcessKey { start_ticks: of_other.start_ticks + 1, ..of_other };
+        assert!(!killing.add(former, &proc));
+        assert_eq!((killing.count(), killing.ended(&proc)), (1, 0));
+        killing.signal();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while killing.ended(&proc) == 0 {
+            assert!(Instant::now() < deadline);
+            // Without handles, one that is not waited for runs.
+            let _ = one.try_wait();
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(other.try_wait().unwrap().is_none());
+        one.wait().unwrap();
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}
