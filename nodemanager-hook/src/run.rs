@@ -25,6 +25,7 @@ use crate::{
     memory_watch::MemoryWatch,
     schedule::Schedule,
     server::{AllowedUsers, Server, socket},
+    watchdog::{self, Watchdog},
 };
 
 /// The memory watch returns without wakes after this time. Any value would do.
@@ -74,7 +75,10 @@ pub fn run(config: &Config) -> Result<(), RunError> {
     log::info!("listening on {path}; {}", agent.describe());
     let shared = Arc::new(SharedAgent { agent: Mutex::new(agent), planned: Condvar::new() });
     let server = Server::new(listener, allowed);
-    let stop = start_threads(config, &shared, server, ending_signals).map(|stops| stops.recv());
+    let stop = start_threads(config, &shared, server, ending_signals).map(|stops| {
+        watchdog::has_started();
+        stops.recv()
+    });
     let failed = shared.agent.lock().stop();
     remove(&config.socket.path);
     if failed > 0 {
@@ -147,15 +151,17 @@ fn spawn(
 fn sample(shared: &SharedAgent, sampling: Sampling) {
     let mut schedule =
         Schedule::new(Instant::now(), sampling.interval(), sampling.readings_per_sample());
+    let mut watchdog = Watchdog::new(Instant::now());
     let mut agent = shared.agent.lock();
     loop {
         let now = Instant::now();
+        watchdog.works(now);
         if let Some(due) = schedule.take(now) {
             agent.round(due, now);
         }
         agent.follow_plan(now);
-        let next = schedule.next_at();
-        let wake = agent.next_change(now).map_or(next, |at| at.min(next));
+        let others = [agent.next_change(now), watchdog.next_at()];
+        let wake = others.into_iter().flatten().fold(schedule.next_at(), Instant::min);
         shared.planned.wait_until(&mut agent, wake);
     }
 }

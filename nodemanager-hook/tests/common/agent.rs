@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use super::{
     PATIENCE, Tree,
     agent_process::{AgentProcess, Unit, runs_as_unit},
-    wait_until,
+    times_slower, wait_until,
 };
 
 const OFTEN: &str = "interval_ms = 200\nsample_ms = 1000";
@@ -167,6 +167,18 @@ impl Agent {
         self.directory.path()
     }
 
+    /// The resident memory of the agent's process.
+    pub fn pid(&self) -> u32 {
+        self.process.as_ref().unwrap().id()
+    }
+
+    pub fn resident_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kibibytes = line.unwrap().trim().trim_end_matches(" kB");
+        kibibytes.parse::<u64>().unwrap() << 10
+    }
+
     /// The reasons in the audit file, in order.
     pub fn audited(&self) -> Vec<String> {
         let text = fs::read_to_string(self.directory.path().join("audit.jsonl")).unwrap();
@@ -248,7 +260,7 @@ impl Agent {
 
 /// Waits for the end of a process. If it does not end, prints its threads' stacks and kills it.
 fn ended(process: &mut AgentProcess) -> Option<ExitStatus> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + PATIENCE * times_slower();
     while Instant::now() < deadline {
         if let Some(status) = process.try_wait() {
             return Some(status);

@@ -100,6 +100,8 @@ impl Unit {
              ReadWritePaths={own}\n\
              StandardError=append:{own}/agent.log\n\
              Restart=no\n\
+             WatchdogSec=10\n\
+             TimeoutAbortSec=3\n\
              ExecStopPost=\n\
              ExecStopPost=/bin/sh -c 'echo $$EXIT_CODE $$EXIT_STATUS >{own}/{ENDED}'\n"
         );

@@ -3,15 +3,27 @@
 use std::{
     collections::BTreeMap,
     io,
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::script::TABLE;
 
 const PROGRAM: &str = "nft";
+/// A call takes some milliseconds; while it lasts, the agent does nothing else.
+const LONGEST: Duration = Duration::from_secs(2);
+/// After a call that took longer, so that the agent does something else in between.
+const LEFT_ALONE_FOR: Duration = Duration::from_secs(60);
+
+/// Whatever holds up one call, such as the kernel's lock of all rules, holds up all.
+static LEFT_ALONE_UNTIL: Mutex<Option<Instant>> = Mutex::new(None);
 /// The longest part of an error message that is repeated.
 const MOST_MESSAGE_BYTES: usize = 300;
 
@@ -26,6 +38,10 @@ pub enum NftError {
     Answer { source: serde_json::Error },
     #[error("{PROGRAM} returned no handle of a rule")]
     NoHandle,
+    #[error("{PROGRAM} did not end within {seconds} s and is left alone for a minute")]
+    TooLong { seconds: f32 },
+    #[error("{PROGRAM} hung less than a minute ago")]
+    LeftAlone,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,11 +84,15 @@ pub fn counters() -> Result<BTreeMap<String, Counter>, NftError> {
 /// Scripts are arguments: with `--json`, `nft` reads its input twice, and a pipe is empty the
 /// second time.
 fn run(arguments: &[&str]) -> Result<Vec<u8>, NftError> {
-    let output = Command::new(PROGRAM)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|source| NftError::Start { source })?;
+    let mut left_alone_until = LEFT_ALONE_UNTIL.lock();
+    if left_alone_until.is_some_and(|until| Instant::now() < until) {
+        return Err(NftError::LeftAlone);
+    }
+    let output = output_within(Command::new(PROGRAM).args(arguments), LONGEST);
+    if matches!(output, Err(NftError::TooLong { .. })) {
+        *left_alone_until = Some(Instant::now() + LEFT_ALONE_FOR);
+    }
+    let output = output?;
     if output.status.success() {
         return Ok(output.stdout);
     }
@@ -80,6 +100,28 @@ fn run(arguments: &[&str]) -> Result<Vec<u8>, NftError> {
     let mut message = message.lines().next().unwrap_or("it failed").to_owned();
     message.truncate(message.floor_char_boundary(MOST_MESSAGE_BYTES));
     Err(NftError::Refused { message })
+}
+
+/// Ends a program that takes longer.
+fn output_within(command: &mut Command, longest: Duration) -> Result<Output, NftError> {
+    let start = |source| NftError::Start { source };
+    let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = piped.spawn().map_err(start)?;
+    let handle = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+    let (sender, ended) = mpsc::channel();
+    let waiting = thread::Builder::new().name(PROGRAM.into());
+    // One that not even SIGKILL ends holds up this thread only.
+    waiting.spawn(move || drop(sender.send(child.wait_with_output()))).map_err(start)?;
+    match ended.recv_timeout(longest) {
+        Ok(output) => output.map_err(start),
+        Err(_) => {
+            let killed = handle.and_then(|handle| pidfd_send_signal(handle, Signal::KILL));
+            if let Err(error) = killed {
+                log::warn!("{PROGRAM} goes on: {error}");
+            }
+            Err(NftError::TooLong { seconds: longest.as_secs_f32() })
+        }
+    }
 }
 
 fn parse(answer: &[u8]) -> Result<Vec<Value>, NftError> {
@@ -110,7 +152,23 @@ fn parse_counters(answer: &[u8]) -> Result<BTreeMap<String, Counter>, NftError> 
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
+
+    #[test]
+    fn a_program_that_does_not_end_is_ended() {
+        let begun = Instant::now();
+        // More than a pipe holds, so that the program waits for its reader.
+        let mut prints = Command::new("sh");
+        prints.args(["-c", "head -c 1000000 /dev/zero"]);
+        let printed = output_within(&mut prints, Duration::from_secs(20)).unwrap();
+        assert_eq!(printed.stdout.len(), 1_000_000);
+        let mut hangs = Command::new("sleep");
+        let error = output_within(hangs.arg("60"), Duration::from_millis(100)).unwrap_err();
+        assert!(matches!(error, NftError::TooLong { .. }), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
 
     #[test]
     fn counters_and_handles_are_found_among_other_objects() {
