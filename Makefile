@@ -35,10 +35,13 @@ BOOTSTRAP := @command -v python3 >/dev/null \
 	|| { echo 'missing: Python 3: install with `apt-get install python3-venv`' >&2; exit 1; }; \
 	python3 tests/bootstrap.py --hadoop-version $(HADOOP_VERSION)
 # What `make test` runs, in this order.
-TEST_STEPS := lint test-rust test-java test-cluster test-v2 bench-heartbeat bench-agent bench-learning \
+TEST_STEPS := lint test-rust test-java test-cluster test-v2 'test-systemd SYSTEMD_TESTS=moves,watchdog' \
+	bench-heartbeat bench-agent bench-learning \
 	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
 # Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.
 CLUSTER_HALF := $(patsubst %,integration/test_%.py,kill_nine map_reduce plan_memory preemption resource_profiles)
+# `systemd-hybrid`: version 1 with controllers, and version 2 without.
+BOOT ?= systemd
 FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_targets/*.rs)))
 
 export HADOOP_VERSION
@@ -99,8 +102,8 @@ test-cluster-rest:
 test-v2: fetch-for-tests ## runs the agent's tests in a virtual machine with cgroup version 2
 	cd tests && $(PYTHON) -m guest --agent-tests $(addprefix --without ,$(V2_WITHOUT))
 
-test-systemd: fetch-for-tests ## runs the agent's tests where systemd boots, with the agent as its unit; not part of `make test` yet
-	cd tests && $(PYTHON) -m guest --boot systemd --agent-tests $(addprefix --without ,$(V2_WITHOUT))
+test-systemd: fetch-for-tests ## runs the agent's tests where systemd boots, with the agent as its unit: all, or SYSTEMD_TESTS=moves,restart
+	cd tests && $(PYTHON) -m guest --seconds 1800 --boot $(BOOT) --agent-tests $(addprefix --only ,$(SYSTEMD_TESTS))
 
 test-hadoop: fetch build ## runs Hadoop's own ResourceManager tests on Elastane; not part of `make test`: 25 minutes for each of MODES
 	cd tests && $(PYTHON) -m hadoop_suite --hadoop-version $(HADOOP_TESTS_VERSION) --classes '$(CLASSES)' \

@@ -6,7 +6,7 @@ Examples:
   python -m guest --agent-tests
   python -m guest --agent-tests --without network
   python -m guest -- cat /sys/fs/cgroup/cgroup.controllers
-  python -m guest --boot systemd --agent-tests
+  python -m guest --boot systemd --agent-tests --only moves,watchdog
   python -m guest --boot systemd -- systemd-cgls
 
 The exit code is the command's; 124 if the command takes too long, 2 if the guest cannot be made, 3
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from cluster.paths import Checkout
 from guest import initramfs, kernel
-from guest.agent_tests import agent_tests
+from guest.agent_tests import Choice, agent_tests
 from guest.bare import BARE
 from guest.machine import GuestFailed, Size, run
 from guest.systemd import HYBRID, UNIFIED
@@ -53,6 +53,13 @@ def main() -> int:
     parser.add_argument(
         "--without", action="append", default=[], metavar="NAME", help="a test program to leave out"
     )
+    parser.add_argument(
+        "--only",
+        type=lambda names: names.split(","),
+        default=[],
+        metavar="NAMES",
+        help="these test programs, separated by commas",
+    )
     parser.add_argument("command", nargs="*", help="what to run in this folder instead")
     arguments = parser.parse_args()
     if arguments.agent_tests == bool(arguments.command):
@@ -64,7 +71,12 @@ def main() -> int:
         folder = checkout.target / "guest"
         folder.mkdir(parents=True, exist_ok=True)
         work = (
-            agent_tests(checkout, arguments.without, arguments.seconds, boot.runs_units)
+            agent_tests(
+                checkout,
+                Choice(arguments.only, arguments.without),
+                arguments.seconds,
+                boot.runs_units,
+            )
             if arguments.agent_tests
             else Work(
                 arguments.command,

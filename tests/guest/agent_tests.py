@@ -6,9 +6,11 @@ import json
 import os
 import shlex
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.paths import Checkout
+from guest.systemd import DELEGATED
 from guest.work import SCRATCH, Work
 
 # Tests of JVMs do not depend on the version of cgroups, and take minutes on emulated processors.
@@ -23,22 +25,40 @@ AS_UNITS = {
     "limits",
     "memory_limits",
     "memory_watch",
+    "moves",
     "peers",
     "restart",
     "sensors",
+    "watchdog",
 }
 # Not in /tmp or /var/tmp, of which a unit has its own.
 UNITS_FOLDER = "/var/lib/elastane-test"
+_AS_UNITS_ENVIRONMENT = {
+    "ELASTANE_TEST_UNITS": "1",
+    "ELASTANE_TEST_GROUP": DELEGATED,
+    "TMPDIR": UNITS_FOLDER,
+}
 
 
-def agent_tests(checkout: Checkout, without: list[str], seconds: int, as_units: bool) -> Work:
+@dataclass(frozen=True)
+class Choice:
+    """Of the test programs. None in `only`: all of them."""
+
+    only: list[str]
+    without: list[str]
+
+    def has(self, name: str) -> bool:
+        return name not in self.without and (not self.only or name in self.only)
+
+
+def agent_tests(checkout: Checkout, choice: Choice, seconds: int, as_units: bool) -> Work:
     """Builds the agent's test programs on the host, to run one after another in the guest."""
-    programs = [(name, program) for name, program in _build(checkout) if name not in without]
-    if as_units:
-        unknown = AS_UNITS - {name for name, _ in programs} - set(without)
-        if unknown:
-            raise RuntimeError(f"no test programs: {', '.join(sorted(unknown))}")
-        programs = [(name, program) for name, program in programs if name in AS_UNITS]
+    built = _build(checkout)
+    can_run = AS_UNITS if as_units else {name for name, _ in built}
+    unknown = (can_run | {*choice.only, *choice.without}) - {name for name, _ in built}
+    if unknown:
+        raise RuntimeError(f"no test programs: {', '.join(sorted(unknown))}")
+    programs = [(name, program) for name, program in built if name in can_run and choice.has(name)]
     # A failed program does not stop the others, so that one run names all failures.
     runs = "; ".join(
         f"echo '== {name}'; {shlex.quote(str(program))} --test-threads=1 || failed="
@@ -54,7 +74,7 @@ def agent_tests(checkout: Checkout, without: list[str], seconds: int, as_units: 
             "HOME": "/tmp",
             "ELASTANE_TEST_DISK": SCRATCH,
             "ELASTANE_TEST_TIMES_SLOWER": TIMES_SLOWER,
-            **({"ELASTANE_TEST_UNITS": "1", "TMPDIR": UNITS_FOLDER} if as_units else {}),
+            **(_AS_UNITS_ENVIRONMENT if as_units else {}),
         },
         seconds=seconds,
     )

@@ -7,6 +7,9 @@ from guest.work import BY_A_SIGNAL, EXIT_LINE, OUT_OF_TIME, Boot, Work
 _TARGET = "elastane-test.target"
 _SERVICE = "elastane-test.service"
 _UNITS = "/etc/systemd/system"
+# The service's group. The command makes groups in it, so in version 2 it may not be in this group
+# itself.
+DELEGATED = f"system.slice/{_SERVICE}"
 # Not needed; the last one would empty /tmp, where a checkout may be.
 _LEFT_OUT = ("timers.target", "systemd-timesyncd.service", "systemd-tmpfiles-setup.service")
 # systemd takes half a minute to boot on emulated processors.
@@ -27,7 +30,7 @@ def start(work: Work) -> str:
     units = {
         _TARGET: f"[Unit]\nRequires={_SERVICE}\nAfter={_SERVICE}\n",
         _SERVICE: _service(work),
-        "elastane-test.sh": f"{work.script}\n",
+        "elastane-test.sh": f"{_ENTER_A_GROUP}{work.script}\n",
         "elastane-test-end.sh": TELL_THE_END,
     }
     files = "".join(
@@ -53,6 +56,14 @@ echo; echo "{EXIT_LINE}$code"
 """
 
 
+# What `DelegateSubgroup=` does from systemd 254 on.
+_ENTER_A_GROUP = f"""group=/sys/fs/cgroup/{DELEGATED}/command
+if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+mkdir $group && echo $$ >$group/cgroup.procs || exit 1
+fi
+"""
+
+
 def _service(work: Work) -> str:
     return f"""[Unit]
 Wants=basic.target
@@ -60,6 +71,7 @@ After=basic.target
 
 [Service]
 Type=oneshot
+Delegate=yes
 ExecStart=/bin/sh {_UNITS}/elastane-test.sh
 ExecStopPost=/bin/sh {_UNITS}/elastane-test-end.sh
 ExecStopPost=systemctl poweroff --force --force
