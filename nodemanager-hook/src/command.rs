@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     agent::Agent,
-    config::Config,
+    config::{self, Config},
     doctor,
     run::{RunError, run},
     server::{AllowedUsers, socket},
@@ -155,10 +155,11 @@ fn read(file: &Path) -> Result<Config, String> {
     Ok(config)
 }
 
-/// A new agent undoes the changes of a killed one when it starts, and its own when it stops.
+/// A new agent undoes the changes of a killed one when it starts, by the journal. This one makes none of its own.
 fn restore(config: &Config) -> Result<(), RunError> {
     socket::remove_stale(&config.socket.path)?;
-    match Agent::start(config)?.stop() {
+    let network = config::Network { measure: false, backend: None, devices: Vec::new() };
+    match Agent::start(&Config { network, ..config.clone() })?.stop() {
         0 => Ok(()),
         count => Err(failed(format!("{count} groups, JVMs or devices could not be restored"))),
     }

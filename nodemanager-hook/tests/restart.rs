@@ -6,7 +6,7 @@ mod common;
 use std::{
     collections::BTreeSet,
     fs,
-    os::unix::net::UnixStream,
+    os::unix::{fs::PermissionsExt, net::UnixStream},
     path::Path,
     process::{Command, Output, Stdio},
     thread,
@@ -147,6 +147,25 @@ fn restore_undoes_the_changes_of_a_killed_agent() {
     assert_eq!((tree.place(), parent.inner()), (before, 0));
     assert!(!agent.socket().exists());
     assert!(!agent.directory().join("agent.sock.journal").exists());
+}
+
+#[test]
+fn restore_makes_nothing_itself() {
+    let Some(parent) = Parent::new() else { return };
+    let sections = "[network]\nbackend = \"nft\"\n";
+    let agent = Agent::prepare_with(&format!("{}/made", parent.name), "", sections);
+    let called = agent.directory().join("called");
+    let nft = agent.directory().join("nft");
+    fs::write(&nft, format!("#!/bin/sh\necho \"$@\" >>{}\nexit 1\n", called.display())).unwrap();
+    fs::set_permissions(&nft, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", agent.directory().display(), env!("PATH"));
+    let mut restore = agent.command();
+    restore.args(["restore", "--config"]).arg(agent.config()).env("PATH", path);
+    let restored = ended(&mut restore);
+    assert!(restored.status.success(), "{}", text(&restored));
+    assert!(!called.exists(), "{}", fs::read_to_string(&called).unwrap());
+    assert_eq!(parent.inner(), 0);
+    assert!(!agent.socket().exists());
 }
 
 /// Everything that an agent may change: groups, their limits, and the processes' groups.

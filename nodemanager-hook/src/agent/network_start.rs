@@ -28,23 +28,31 @@ pub(super) fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Opt
     chosen
 }
 
-/// Removes what the journal names, whether or not the configuration still does.
-pub(super) fn put_back_left_behind(journal: &mut Journal) {
+/// Removes what the journal names, whether or not the configuration still does. Returns what stays, which the journal keeps.
+pub(super) fn put_back(journal: &mut Journal) -> NetworkMade {
     let made = journal.network().clone();
-    for device in &made.devices {
-        match network::restore(device) {
-            Ok(true) => log::info!("{}: removed a killed agent's root qdisc", device.name()),
+    let mut stays = NetworkMade::default();
+    for device in made.devices {
+        match network::restore(&device) {
+            Ok(true) => log::info!("{}: removed the agent's root qdisc", device.name()),
             Ok(false) => {}
-            Err(error) => log::warn!("a killed agent's root qdisc stays: {error}"),
+            Err(error) => {
+                log::warn!("the agent's root qdisc stays: {error}");
+                stays.devices.insert(device);
+            }
         }
     }
     if made.has_nft_table {
         match network::remove_nft_table() {
-            Ok(()) => log::info!("removed a killed agent's nft table"),
-            Err(error) => log::warn!("a killed agent's nft table stays: {error}"),
+            Ok(()) => log::info!("removed the agent's nft table"),
+            Err(error) => {
+                log::warn!("the agent's nft table stays: {error}");
+                stays.has_nft_table = true;
+            }
         }
     }
-    remember(journal, NetworkMade::default());
+    remember(journal, stays.clone());
+    stays
 }
 
 /// If the journal cannot be written, the network is limited all the same.

@@ -8,7 +8,7 @@ use elastane_protocol::Limits;
 use super::{
     container::{Containers, NodeContainer},
     container_network::ContainerNetwork,
-    network_start::{measured_devices, put_back_left_behind, remember, shapers},
+    network_start::{measured_devices, put_back, remember, shapers},
 };
 use crate::{
     audit::{Audit, Reason},
@@ -51,7 +51,7 @@ impl NodeNetwork {
         journal: &mut Journal,
         troubles: Once,
     ) -> Self {
-        put_back_left_behind(journal);
+        let stays = put_back(journal);
         let devices = measured_devices(config);
         let measured = devices.iter().cloned().map(|device| MeasuredDevice {
             device,
@@ -62,8 +62,8 @@ impl NodeNetwork {
         let Some(chosen) = chosen.filter(|_| can_make_groups) else {
             return network;
         };
-        let has_nft_table = chosen.backend() == Backend::Nft;
-        let shaped = config.devices.iter().cloned().collect();
+        let has_nft_table = stays.has_nft_table || chosen.backend() == Backend::Nft;
+        let shaped = config.devices.iter().cloned().chain(stays.devices).collect();
         remember(journal, NetworkMade { devices: shaped, has_nft_table });
         match chosen.open() {
             Ok(groups) => network.backend = Some(groups),
@@ -105,16 +105,15 @@ impl NodeNetwork {
         Ok(growth)
     }
 
-    /// Removes the agent's queueing disciplines from the devices. Returns how many stay.
+    /// Removes the agent's queueing disciplines and rules. Returns how many stay.
     pub fn restore(&mut self, journal: &mut Journal) -> usize {
         self.backend = None;
+        // Also what could not be written to the journal.
         let shapers = std::mem::take(&mut self.shapers).into_iter();
         let restored = shapers.map(|shaper| self.troubles.check("network", shaper.restore()));
         let failed = restored.filter(Option::is_none).count();
-        if failed == 0 {
-            remember(journal, NetworkMade::default());
-        }
-        failed
+        let stays = put_back(journal);
+        failed.max(stays.devices.len()) + usize::from(stays.has_nft_table)
     }
 
     /// Counts every container in its present group.

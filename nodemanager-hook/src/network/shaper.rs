@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use nix::errno::Errno;
+
 use super::{
     device::NetworkDevice,
     htb::ClassRate,
@@ -167,7 +169,15 @@ impl Shaper {
 /// Removes the root that a killed agent left on a device; returns whether there was one. Roots of
 /// other owners stay.
 pub fn restore(device: &NetworkDevice) -> Result<bool, ShaperError> {
-    Link::open(device)?.restore()
+    match Link::open(device) {
+        // A device that is gone has taken its root along.
+        Err(ShaperError::Kernel { source, .. })
+            if source.raw_os_error() == Some(Errno::ENODEV as i32) =>
+        {
+            Ok(false)
+        }
+        opened => opened?.restore(),
+    }
 }
 
 fn check(device: &NetworkDevice, what: &'static str, bytes_per_s: u64) -> Result<(), ShaperError> {
