@@ -22,6 +22,7 @@ mod mappings;
 mod observer;
 mod perf_file;
 mod process_handle;
+mod search;
 mod trigger;
 mod worker;
 
@@ -43,6 +44,7 @@ pub use self::{
     observer::{JvmObserver, ObservedContainer, SeenJvm},
     perf_data::Collector,
     recipe::{CollectorKind, Wish, heap_in_use},
+    search::JvmSearch,
     worker::{Done, JvmAnswer, JvmJob, JvmTask, QueueFull, Worker},
 };
 #[cfg(fuzzing)]

@@ -1,6 +1,10 @@
 //! The JVMs of containers: finds them among the processes and measures their heaps.
 
-use std::{path::Path, time::Instant};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+    time::Instant,
+};
 
 use super::{
     container::{Containers, NodeContainer},
@@ -11,8 +15,8 @@ use crate::{
     config,
     container_id::ContainerId,
     jvm::{
-        ContainerMemory, Control, Jvm, JvmHost, JvmObserver, ObservedContainer, SeenJvm, Wish,
-        heap_for_limit, heap_in_use,
+        ContainerMemory, Control, JvmHost, JvmObserver, JvmSearch, ObservedContainer, SeenJvm,
+        Wish, heap_for_limit, heap_in_use,
     },
     once::Once,
     sensors::{HeldHeap, ProcessKey},
@@ -29,6 +33,9 @@ pub(super) struct NodeHeaps {
     /// Whether JVMs follow the planned memory.
     pub follow_plan: bool,
     pub wishes: HeapWishes,
+    search: JvmSearch,
+    /// Memory that JVMs had mapped more than once, also of those that cannot be looked at now.
+    mapped_again: HashMap<ProcessKey, u64>,
     troubles: Once,
 }
 
@@ -49,6 +56,8 @@ impl NodeHeaps {
             follow: config.follow,
             follow_plan: config.follow && can_limit,
             wishes: HeapWishes::default(),
+            search: JvmSearch::default(),
+            mapped_again: HashMap::new(),
             troubles,
         }
     }
@@ -69,15 +78,22 @@ impl NodeHeaps {
             let seen = self.seen(container);
             let mut held = HeldHeap::default();
             seen.iter().filter_map(|jvm| jvm.heap).for_each(|heap| held.add(heap));
-            // A group is charged only once for each page. A JVM that cannot be looked at now has what it had.
-            if container.sensor.is_charged_in_group() {
-                container.sensor.mapped_again_bytes = 0;
-            } else if !seen.is_empty() {
-                let again = seen.iter().map(|jvm| jvm.mapped_again_bytes);
-                container.sensor.mapped_again_bytes = again.fold(0, u64::saturating_add);
-            }
             container.sensor.heap = held;
+            let mut again_bytes = 0_u64;
+            for key in container.sensor.processes.iter() {
+                if let Some(jvm) = jvms.seen(key) {
+                    self.mapped_again.insert(key, jvm.mapped_again_bytes);
+                }
+                let again = self.mapped_again.get(&key).copied().unwrap_or_default();
+                again_bytes = again_bytes.saturating_add(again);
+            }
+            // A group is charged only once for each page.
+            let is_once = container.sensor.is_charged_in_group();
+            container.sensor.mapped_again_bytes = if is_once { 0 } else { again_bytes };
         }
+        let all = containers.values().flat_map(|container| container.sensor.processes.iter());
+        let current: HashSet<ProcessKey> = all.collect();
+        self.mapped_again.retain(|key, _| current.contains(key));
     }
 
     /// The JVMs of a container.
@@ -163,15 +179,15 @@ impl NodeHeaps {
     }
 
     /// The control of a JVM, in a container or not. None if the JVM has ended.
-    pub fn control_of(&self, jvm: ProcessKey) -> Result<Option<Control>, String> {
+    pub fn control_of(&mut self, jvm: ProcessKey) -> Result<Option<Control>, String> {
         let seen = || self.jvms.as_ref()?.seen(jvm)?.control;
         if let Some(control) = self.wishes.control_of(jvm).or_else(seen) {
             return Ok(Some(control));
         }
         let unknown = || "the host's processes cannot be inspected".to_owned();
         let host = self.host.as_ref().ok_or_else(unknown)?;
-        let found = Jvm::find(host, jvm.pid).map_err(|error| error.to_string())?;
-        let Some(found) = found.filter(|found| found.key() == jvm) else {
+        let found = self.search.find(host, jvm).map_err(|error| error.to_string())?;
+        let Some(found) = found else {
             return Ok(None);
         };
         let pid = jvm.pid;
