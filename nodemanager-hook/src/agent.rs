@@ -98,7 +98,7 @@ impl Agent {
         }
     }
 
-    /// Reads the memory of every container and of the node. When a sample is due, reads all counters and closes it.
+    /// Reads the memory of every container, and the node. When a sample is due, reads all counters and closes it.
     pub fn round(&mut self, due: DueReading, now: Instant) {
         if self.stopped {
             return;
@@ -107,12 +107,16 @@ impl Agent {
             let message = format!("{} readings were late and are skipped", due.missed);
             self.troubles.warn("missed readings", message);
         }
+        self.heaps.read(&mut self.containers, now);
         if due.closes_sample {
-            self.read_all(now);
+            self.read(|_| true, now);
         } else {
-            self.heaps.read(&mut self.containers, now);
+            // Nothing counts for the processes of a tree: what one has used is lost when it ends between two readings.
+            self.read(NodeContainer::needs_table, now);
             for (id, container) in &mut self.containers {
-                self.reader.read_memory(id, container);
+                if !container.needs_table() {
+                    self.reader.read_memory(id, container);
+                }
             }
         }
         self.read_node(now);
@@ -299,16 +303,20 @@ impl Agent {
         self.troubles.check_of("status", self.status_file.display(), written);
     }
 
-    fn read_all(&mut self, now: Instant) {
-        self.heaps.read(&mut self.containers, now);
+    fn read(&mut self, is_read: impl Fn(&NodeContainer) -> bool, now: Instant) {
+        let containers = self.containers.iter_mut().filter(|(_, container)| is_read(container));
+        let containers: Vec<_> = containers.collect();
+        if containers.is_empty() {
+            return;
+        }
         // One scan serves all containers. None is needed when every container has a group.
-        let needs_table = self.containers.values().any(NodeContainer::needs_table);
+        let needs_table = containers.iter().any(|(_, container)| container.needs_table());
         let table = if needs_table { self.reader.scan() } else { Some(ProcessTable::default()) };
         let Some(table) = table else {
             return;
         };
         let counters = self.network.counters();
-        for (id, container) in &mut self.containers {
+        for (id, container) in containers {
             self.reader.read(id, container, &table, counters.as_ref(), now);
         }
     }

@@ -44,7 +44,8 @@ impl Agent {
             self.containers.extend(container.map(|container| (id, container)));
         }
         self.check_moves_of(ids);
-        self.read_all(now);
+        self.heaps.read(&mut self.containers, now);
+        self.read(|_| true, now);
     }
 
     fn receive(

@@ -116,13 +116,15 @@ impl ContainerSensor {
         self.memory.is_some() && !self.is_memory_complete
     }
 
-    /// Reads the memory of the processes of the last reading. The counters of the time since then are left to the next
-    /// one, so this takes no time of the open sample. None before the first reading, and if the group is gone.
-    pub fn read_memory(&mut self, proc: &ProcFs) -> io::Result<Option<Reading>> {
+    /// Reads the memory of a container by its group and the group's processes. The counters of the time since the last
+    /// reading are left to the next one, so this takes no time of the open sample. None before the first reading, and if
+    /// the group is gone.
+    pub fn read_memory(&mut self, proc: &ProcFs, pids: &[u32]) -> io::Result<Option<Reading>> {
         let Some(at) = self.usage.before() else {
             return Ok(None);
         };
-        match self.held_memory(proc) {
+        let held = self.processes.follow_pids(pids, proc).and_then(|()| self.held_memory(proc));
+        match held {
             Err(error) if is_gone(&error) => return Ok(None),
             held => self.held = HeldMemory { heap: self.heap, ..held? },
         }

@@ -156,21 +156,30 @@ fn a_group_of_version_2_is_read_for_disk_traffic_too() {
 #[test]
 fn memory_between_two_readings_takes_nothing_of_the_counters() {
     let recorded = Recorded(tempfile::tempdir().unwrap());
-    let proc = ProcFs::new(recorded.0.path());
+    let (group, groups) = group(Version::Two);
+    let write = |usage_us: u64| {
+        fs::write(group.path().join("cpu.stat"), format!("usage_usec {usage_us}\n")).unwrap();
+    };
+    fs::write(group.path().join("memory.stat"), "anon 0\nfile 0\nfile_mapped 0\n").unwrap();
+    fs::write(group.path().join("io.stat"), "").unwrap();
+    write(5);
+    recorded.process(10, 1, 1, 20_000, 0);
     let mut sensor = ContainerSensor::default();
-    let start = Instant::now();
-    assert!(sensor.read_memory(&proc).unwrap().is_none(), "before the first reading");
-    recorded.process(10, 1, 100, 10, 1000);
-    recorded.read(&mut sensor, start);
-    recorded.process(10, 1, 120, 30, 5000);
-    let between = sensor.read_memory(&proc).unwrap().unwrap();
+    sensor.measure(groups).unwrap();
+    let (proc, start) = (ProcFs::new(recorded.0.path()), Instant::now());
+    assert!(sensor.read_memory(&proc, &[10]).unwrap().is_none(), "before the first reading");
+    sensor.read_group(&proc, &[10], &[], start).unwrap().unwrap();
+    write(12);
+    // One that has started since.
+    recorded.process(11, 10, 1, 10_000, 0);
+    let between = sensor.read_memory(&proc, &[10, 11]).unwrap().unwrap();
     assert_eq!((between.since, between.at, between.counted), (start, start, Counted::default()));
-    assert_eq!(between.held.resident_bytes, 30 * 4096);
-    recorded.process(10, 1, 130, 20, 6000);
-    let last = recorded.read(&mut sensor, start + Duration::from_secs(3));
-    assert_eq!(last.at - last.since, Duration::from_secs(3));
-    assert_eq!(last.counted.cpu_nanoseconds, 30 * TICK_NANOSECONDS);
-    assert_eq!(last.counted.disk_read_bytes, 5000);
+    assert_eq!(between.held.resident_bytes, 30_000 * 4096);
+    write(25);
+    let now = start + Duration::from_secs(3);
+    let last = sensor.read_group(&proc, &[10, 11], &[], now).unwrap().unwrap();
+    assert_eq!((last.since, last.at), (start, now));
+    assert_eq!(last.counted.cpu_nanoseconds, 20_000);
 }
 
 #[test]
