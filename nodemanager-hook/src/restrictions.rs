@@ -34,6 +34,11 @@ impl Losses {
     }
 }
 
+/// Whether a group, without the groups around it, restricts its processes by its files. What cannot be read does.
+pub fn restricts(group: &Path) -> bool {
+    files::restriction_of(group).map_or(true, |restriction| restriction.is_some())
+}
+
 fn lost(from: &Path, to: &Path, version: Version) -> Option<Restriction> {
     let mut left = from.ancestors().take_while(|group| !to.starts_with(group));
     left.find_map(|group| {

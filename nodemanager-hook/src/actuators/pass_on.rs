@@ -3,13 +3,19 @@
 //! A controller works in a group only if every ancestor enables it for its children. A group that
 //! does may hold no processes itself; the root is exempt.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{
     KernelFileError, LimitError,
     file_access::{read_text, write_text},
 };
-use crate::journal::{Journal, JournalError};
+use crate::{
+    journal::{Journal, JournalError},
+    restrictions::restricts,
+};
 
 const FILE: &str = "cgroup.subtree_control";
 
@@ -38,14 +44,22 @@ pub fn pass_on(
     Ok(())
 }
 
-/// Disables the controllers that the agent enabled in these groups. Returns the failures.
+/// Disables the controllers that the agent enabled in these groups, unless somebody else has limited a group by them since: the
+/// kernel would drop that limit without a word. Returns the failures.
 pub fn take_back(
     journal: &mut Journal,
     is_unused: impl Fn(&Path) -> bool,
 ) -> Result<Vec<KernelFileError>, JournalError> {
     let mut failed = Vec::new();
     let all = journal.passed_on().to_vec();
+    let is_needed = |group: &Path| {
+        let entries = fs::read_dir(group).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).any(|below| below.is_dir() && restricts(&below))
+    };
     for (group, controller) in all.iter().rev().filter(|(group, _)| is_unused(group)) {
+        if is_needed(group) {
+            continue;
+        }
         match write_text(&group.join(FILE), &format!("-{controller}")) {
             Err(error) if !error.is_gone() => failed.push(error),
             _ => journal.forget_passed_on(group, controller)?,
@@ -56,8 +70,6 @@ pub fn take_back(
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -78,6 +90,13 @@ mod tests {
         let mut journal = Journal::load(&journal_file).unwrap();
         assert!(take_back(&mut journal, |_| false).unwrap().is_empty());
         assert_eq!(journal.passed_on().len(), 2);
+        // Somebody else's limit.
+        let limited = root.join("a/limited");
+        fs::create_dir(&limited).unwrap();
+        fs::write(limited.join("memory.max"), "1048576\n").unwrap();
+        assert!(take_back(&mut journal, |_| true).unwrap().is_empty());
+        assert_eq!([text("a"), text("a/b")], ["+io", "-io"]);
+        fs::write(limited.join("memory.max"), "max\n").unwrap();
         assert!(take_back(&mut journal, |_| true).unwrap().is_empty());
         assert_eq!([text(""), text("a"), text("a/b")], ["cpu io memory\n", "-io", "-io"]);
         assert!(!journal_file.exists());

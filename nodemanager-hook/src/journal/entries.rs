@@ -40,7 +40,7 @@ pub struct FormerFile {
     pub file: LimitFile,
     /// Before the first limit.
     pub value: Value,
-    /// The agent's value, and the one before it: an agent that was killed may not have come to write the newer one.
+    /// The agent's value, and the one that the file had before: the newer one may not have been written.
     written: [Option<Value>; 2],
 }
 
@@ -81,6 +81,10 @@ impl Edit {
 }
 
 impl FormerFile {
+    pub fn is_newest(&self, value: Value) -> bool {
+        self.written[0] == Some(value)
+    }
+
     /// Whether a value that the file shows is one that the agent wrote.
     pub fn is_own(&self, shown: Value) -> bool {
         self.written.into_iter().flatten().any(|written| self.file.shows_as(written, shown))

@@ -6,7 +6,9 @@ use elastane_protocol::Limits;
 
 use super::{InForce, LimitPlace, Owner};
 use crate::{
-    actuators::{Change, KernelFiles, LimitError, LimitFile, Setting, group_state::read_limit},
+    actuators::{
+        Change, KernelFiles, LimitError, LimitFile, Setting, Value, group_state::read_limit,
+    },
     cgroups::Controller,
     journal::Journal,
 };
@@ -66,7 +68,7 @@ impl LimitStep {
             // The executor's own bound is never loosened.
             let former = journal.former(group, file).map(|former| former.value);
             let value = former.map_or(value, |former| value.tighter(former));
-            journal.remember_written(group, file, value)?;
+            remember_written(group, file, value, journal)?;
             changes.push(change(file, value));
         }
         let mut returned = Vec::new();
@@ -86,6 +88,23 @@ impl LimitStep {
         let Target { in_force, follows_use, reclaimed_bytes, .. } = target;
         Ok(Self { changes, controller, in_force, follows_use, reclaimed_bytes, returned })
     }
+}
+
+/// Journals a value before it is written. Earlier writes may have failed, so what the file shows of the agent's is kept beside it.
+fn remember_written(
+    group: &Path,
+    file: LimitFile,
+    value: Value,
+    journal: &mut Journal,
+) -> Result<(), LimitError> {
+    let Some(former) = journal.former(group, file).filter(|former| !former.is_newest(value)) else {
+        return Ok(());
+    };
+    let shown = read_limit(group, file)?;
+    if former.is_own(shown) {
+        journal.remember_written(group, file, shown)?;
+    }
+    Ok(journal.remember_written(group, file, value)?)
 }
 
 /// Journals the present values of the files that are limited for the first time.

@@ -208,6 +208,29 @@ fn what_others_wrote_to_an_executors_file_meanwhile_stays() {
 }
 
 #[test]
+fn an_executors_file_gets_its_value_back_after_writes_that_failed() {
+    let tree = Tree::new(Version::One);
+    tree.set("cpu.shares", "3000");
+    let mut bench = Bench::new(&tree, Owner::ContainerExecutor);
+    bench.apply(&cpu(2.0, None), 0);
+    for cores in [4.0, 8.0] {
+        let (files, journal) = (&mut bench.files, &mut bench.journal);
+        let circumstances = Circumstances {
+            resident_bytes: None,
+            margin: Margin { min_bytes: 0 },
+            is_near_limit: false,
+            reclaim_bytes: 0,
+            disks: &[],
+        };
+        let steps = bench.limiter.steps(&cpu(cores, None), circumstances, files, journal);
+        assert!(steps.iter().all(Result::is_ok) && !steps.is_empty());
+    }
+    assert_eq!(tree.text("cpu.shares"), "2048");
+    bench.apply(&Limits::default(), 0);
+    assert_eq!(tree.text("cpu.shares"), "3000");
+}
+
+#[test]
 fn a_cap_above_the_parents_is_left_to_the_parent() {
     let tree = Tree::new(Version::One);
     let parent = tree.directory.path().join("parent/cpu.cfs_quota_us");
