@@ -85,7 +85,8 @@ impl Killing {
 }
 
 fn runs(key: ProcessKey, proc: &ProcFs) -> bool {
-    proc.process(key.pid).ok().flatten().is_some_and(|process| process.key() == key)
+    let process = proc.process(key.pid).ok().flatten();
+    process.is_some_and(|process| process.key() == key && !process.has_ended)
 }
 
 #[cfg(test)]

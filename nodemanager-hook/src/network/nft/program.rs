@@ -4,12 +4,14 @@ use std::{
     collections::BTreeMap,
     io,
     process::{Command, Output, Stdio},
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use parking_lot::Mutex;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,11 +21,9 @@ use super::script::TABLE;
 const PROGRAM: &str = "nft";
 /// A call takes some milliseconds; while it lasts, the agent does nothing else.
 const LONGEST: Duration = Duration::from_secs(2);
-/// After a call that took longer, so that the agent does something else in between.
-const LEFT_ALONE_FOR: Duration = Duration::from_secs(60);
 
-/// Whatever holds up one call, such as the kernel's lock of all rules, holds up all.
-static LEFT_ALONE_UNTIL: Mutex<Option<Instant>> = Mutex::new(None);
+/// Whether a call took longer. It may still change the rules at any time, so nobody knows them any more.
+static HAS_HUNG: AtomicBool = AtomicBool::new(false);
 /// The longest part of an error message that is repeated.
 const MOST_MESSAGE_BYTES: usize = 300;
 
@@ -38,10 +38,13 @@ pub enum NftError {
     Answer { source: serde_json::Error },
     #[error("{PROGRAM} returned no handle of a rule")]
     NoHandle,
-    #[error("{PROGRAM} did not end within {seconds} s and is left alone for a minute")]
+    #[error(
+        "{PROGRAM} did not end within {seconds} s: until the agent is restarted, the network is not counted and its limits \
+         stay"
+    )]
     TooLong { seconds: f32 },
-    #[error("{PROGRAM} hung less than a minute ago")]
-    LeftAlone,
+    #[error("{PROGRAM} has hung: restart the agent")]
+    HasHung,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -84,13 +87,12 @@ pub fn counters() -> Result<BTreeMap<String, Counter>, NftError> {
 /// Scripts are arguments: with `--json`, `nft` reads its input twice, and a pipe is empty the
 /// second time.
 fn run(arguments: &[&str]) -> Result<Vec<u8>, NftError> {
-    let mut left_alone_until = LEFT_ALONE_UNTIL.lock();
-    if left_alone_until.is_some_and(|until| Instant::now() < until) {
-        return Err(NftError::LeftAlone);
+    if HAS_HUNG.load(Ordering::Relaxed) {
+        return Err(NftError::HasHung);
     }
     let output = output_within(Command::new(PROGRAM).args(arguments), LONGEST);
     if matches!(output, Err(NftError::TooLong { .. })) {
-        *left_alone_until = Some(Instant::now() + LEFT_ALONE_FOR);
+        HAS_HUNG.store(true, Ordering::Relaxed);
     }
     let output = output?;
     if output.status.success() {
@@ -102,7 +104,7 @@ fn run(arguments: &[&str]) -> Result<Vec<u8>, NftError> {
     Err(NftError::Refused { message })
 }
 
-/// Ends a program that takes longer.
+/// Ends a program that takes longer, where the kernel has handles of processes.
 fn output_within(command: &mut Command, longest: Duration) -> Result<Output, NftError> {
     let start = |source| NftError::Start { source };
     let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
