@@ -5,37 +5,41 @@ mod common;
 
 use std::{
     sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use common::{Agent, Parent, Tree, runs_as_unit, times_slower, wait_until};
 
 const MOST_RESIDENT_BYTES: u64 = 20 << 20;
 const MOST_LATE: Duration = Duration::from_millis(200);
+const STEPS: u32 = 40;
+const STEP_MS: u32 = 250;
 
 /// Held by the test whose container is hostile.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The latest step of a plan of another container, which alternates each half second.
-fn latest_step(agent: &Agent, parent: &Parent, tree: &Tree) -> Duration {
+/// How late the agent took the steps of a plan of another container, which alternates each quarter of a second, by its
+/// audit. The longest delay first.
+fn delays_of_steps(agent: &Agent, tree: &Tree) -> Vec<Duration> {
     let cap = |number: u32| if number.is_multiple_of(2) { 0.1 } else { 0.2 };
     let steps: Vec<(u32, f32, Option<f32>)> =
-        (0..10).map(|number| (number * 500, 1.0, Some(cap(number)))).collect();
-    let begun = Instant::now();
+        (0..STEPS).map(|number| (number * STEP_MS, 1.0, Some(cap(number)))).collect();
+    let before = agent.audited_ms(tree).len();
     agent.apply(60_000, vec![tree.plan(&steps)]);
-    let mut latest = Duration::ZERO;
-    for (number, (offset_ms, ..)) in steps.iter().enumerate().skip(1) {
-        let quota_us = if number.is_multiple_of(2) { 10_000 } else { 20_000 };
-        wait_until("the step", || parent.quota_us(tree) == quota_us);
-        let due = begun + Duration::from_millis(u64::from(*offset_ms));
-        latest = latest.max(due.elapsed());
-    }
-    latest
+    wait_until("all steps are taken", || agent.audited_ms(tree).len() >= before + steps.len());
+    let taken = &agent.audited_ms(tree)[before..];
+    let due = |number: usize| taken[0] + u64::from(STEP_MS) * number as u64;
+    let late =
+        |(number, taken): (usize, &u64)| Duration::from_millis(taken.saturating_sub(due(number)));
+    let mut delays: Vec<Duration> = taken.iter().enumerate().map(late).collect();
+    delays.sort_unstable_by(|one, other| other.cmp(one));
+    delays
 }
 
-fn assert_agent_is_small_and_on_time(agent: &Agent, parent: &Parent, other: &Tree) {
-    let latest = latest_step(agent, parent, other);
-    assert!(latest < MOST_LATE * times_slower(), "{latest:?}");
+fn assert_agent_is_small_and_on_time(agent: &Agent, other: &Tree) {
+    let delays = delays_of_steps(agent, other);
+    // The longest may be due to a busy machine.
+    assert!(delays[1] < MOST_LATE * times_slower(), "{delays:?}");
     let resident = agent.resident_bytes();
     assert!(resident < MOST_RESIDENT_BYTES, "{resident}");
     wait_until("samples", || {
@@ -77,7 +81,7 @@ time.sleep(600)'",
     let all = usize::try_from(count).unwrap() + 1;
     wait_until("they run", || hostile.processes().len() == all);
     agent.runs(&[&hostile, &other]);
-    assert_agent_is_small_and_on_time(&agent, &parent, &other);
+    assert_agent_is_small_and_on_time(&agent, &other);
 }
 
 #[test]
@@ -100,5 +104,5 @@ fn a_container_that_forks_without_end_makes_the_agent_neither_large_nor_slow() {
     wait_until("it forks", || hostile.processes().len() > 20);
     let other = Tree::new("sleep 600");
     agent.runs(&[&hostile, &other]);
-    assert_agent_is_small_and_on_time(&agent, &parent, &other);
+    assert_agent_is_small_and_on_time(&agent, &other);
 }

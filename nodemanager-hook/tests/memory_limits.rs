@@ -250,7 +250,7 @@ fn a_limit_rises_as_fast_while_the_page_cache_of_another_container_shrinks() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let (directory, disk) = (tempfile::tempdir().unwrap(), on_disk());
-    let cached_bytes = (sysinfo().unwrap().ram_total() / 6).min(4 << 30);
+    let cached_bytes = (sysinfo().unwrap().ram_total() / 6).min(2 << 30);
     let file = disk.path().join("cached");
     // A hole is read without the disk.
     fs::File::create(&file).unwrap().set_len(cached_bytes).unwrap();
@@ -265,9 +265,10 @@ fn a_limit_rises_as_fast_while_the_page_cache_of_another_container_shrinks() {
         [&tree, &other].map(|one| parent.memory_limit(one)) == [Some(160 * MIB), Some(8 << 30)]
     });
     fs::write(&go, "").unwrap();
-    wait_until("the file is cached", || parent.memory_charged(&other) > cached_bytes);
+    let most = cached_bytes / 10 * 9;
+    wait_until("the file is cached", || parent.memory_charged(&other) > most);
     agent.apply(600_000, plans(64 * MIB));
-    wait_until("it shrinks", || parent.memory_charged(&other) < cached_bytes);
+    wait_until("it shrinks", || parent.memory_charged(&other) < most);
     let delays = delays_of_growth(&parent, &tree, directory.path());
     let left = parent.memory_charged(&other);
     assert!(left > cached_bytes / 8, "it shrank before: {left}");

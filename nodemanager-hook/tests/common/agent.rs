@@ -179,6 +179,14 @@ impl Agent {
         kibibytes.parse::<u64>().unwrap() << 10
     }
 
+    /// When the agent changed limits of a container, since 1970.
+    pub fn audited_ms(&self, tree: &Tree) -> Vec<u64> {
+        let text = fs::read_to_string(self.directory.path().join("audit.jsonl")).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        let of_tree = lines.filter(|line: &serde_json::Value| line["container"] == tree.id);
+        of_tree.map(|line| line["unix_ms"].as_u64().unwrap()).collect()
+    }
+
     /// The reasons in the audit file, in order.
     pub fn audited(&self) -> Vec<String> {
         let text = fs::read_to_string(self.directory.path().join("audit.jsonl")).unwrap();
