@@ -93,7 +93,7 @@ pub(super) fn restore_heaps(
             Some(container) if container.gave_back_for_node && is_limited => Reason::NodeNotShort,
             Some(_) => why_not_planned,
         });
-        match heaps.control_of(jvm) {
+        match heaps.control_of(jvm, now) {
             Ok(Some(control)) => heaps.wishes.want(&id, control, Wish::Restore, reason),
             // The JVM has ended.
             Ok(None) => {

@@ -178,15 +178,20 @@ impl NodeHeaps {
         sized.collect()
     }
 
+    /// Whether a JVM is being looked for.
+    pub fn is_searching(&self) -> bool {
+        self.search.is_held_up()
+    }
+
     /// The control of a JVM, in a container or not. None if the JVM has ended.
-    pub fn control_of(&mut self, jvm: ProcessKey) -> Result<Option<Control>, String> {
+    pub fn control_of(&mut self, jvm: ProcessKey, now: Instant) -> Result<Option<Control>, String> {
         let seen = || self.jvms.as_ref()?.seen(jvm)?.control;
         if let Some(control) = self.wishes.control_of(jvm).or_else(seen) {
             return Ok(Some(control));
         }
         let unknown = || "the host's processes cannot be inspected".to_owned();
         let host = self.host.as_ref().ok_or_else(unknown)?;
-        let found = self.search.find(host, jvm).map_err(|error| error.to_string())?;
+        let found = self.search.find(host, jvm, now).map_err(|error| error.to_string())?;
         let Some(found) = found else {
             return Ok(None);
         };

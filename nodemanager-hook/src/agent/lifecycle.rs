@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -17,6 +18,7 @@ use crate::{
 
 /// How long a stopping agent waits for JVMs.
 const RESTORE_WITHIN: Duration = Duration::from_secs(3);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 impl Agent {
     /// Follows the new containers and reads them. A container that the peer may not name is refused.
@@ -45,7 +47,7 @@ impl Agent {
         }
         self.check_moves_of(ids);
         self.heaps.read(&mut self.containers, now);
-        self.read(|_| true, now);
+        self.read(|_| true, true, now);
     }
 
     fn receive(
@@ -132,8 +134,13 @@ impl Agent {
             let now = Instant::now();
             let left = deadline.saturating_duration_since(now);
             self.restore_heaps(Some(Reason::AgentStops), now);
-            if !self.heaps.wishes.are_open() || left.is_zero() {
+            let is_over = !self.heaps.wishes.are_open() && !self.heaps.is_searching();
+            if is_over || left.is_zero() {
                 break;
+            }
+            if !self.heaps.wishes.are_open() {
+                thread::sleep(BETWEEN_LOOKS);
+                continue;
             }
             self.heaps.wishes.advance(left, &mut self.actuator, now);
         }

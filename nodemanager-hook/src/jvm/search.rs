@@ -5,7 +5,7 @@ use std::{
     io,
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::{Jvm, JvmHost};
@@ -14,24 +14,41 @@ use crate::sensors::ProcessKey;
 /// A look takes less than a millisecond.
 const WITHIN: Duration = Duration::from_millis(200);
 
+/// Looks that may be held up at a time: each keeps a thread.
+const MOST_HELD_UP: usize = 2;
+/// After a look that failed.
+const PAUSE: Duration = Duration::from_secs(10);
+
 /// The job may hold up whoever looks, so each look has a thread of its own. No process is looked at by two of them.
 #[derive(Debug, Default)]
 pub struct JvmSearch {
     held_up: BTreeMap<ProcessKey, Receiver<Found>>,
+    paused_until: BTreeMap<ProcessKey, Instant>,
 }
 
 type Found = io::Result<Option<Jvm>>;
 
 impl JvmSearch {
     /// None if the process has ended or is no JVM. A look that is held up is an error until it ends; meanwhile this returns at
-    /// once.
-    pub fn find(&mut self, host: &JvmHost, jvm: ProcessKey) -> Found {
+    /// once, as it does for a while after one that failed.
+    pub fn find(&mut self, host: &JvmHost, jvm: ProcessKey, now: Instant) -> Found {
+        self.paused_until.retain(|_, until| *until > now);
         let (found, within) = match self.held_up.remove(&jvm) {
             Some(found) => (found, Duration::ZERO),
+            None if self.paused_until.contains_key(&jvm) => {
+                return Err(io::Error::other(format!("the last look at pid {} failed", jvm.pid)));
+            }
+            None if self.held_up.len() >= MOST_HELD_UP => {
+                return Err(io::Error::other("other JVMs hold up whoever looks at them"));
+            }
             None => (look(host.clone(), jvm)?, WITHIN),
         };
         match found.recv_timeout(within) {
-            Ok(found) => Ok(found?.filter(|found| found.key() == jvm)),
+            Ok(Err(error)) => {
+                self.paused_until.insert(jvm, now + PAUSE);
+                Err(error)
+            }
+            Ok(Ok(found)) => Ok(found.filter(|found| found.key() == jvm)),
             Err(RecvTimeoutError::Timeout) => {
                 self.held_up.insert(jvm, found);
                 Err(io::Error::other(format!("pid {} holds up whoever looks at it", jvm.pid)))
@@ -40,6 +57,11 @@ impl JvmSearch {
                 Err(io::Error::other(format!("the look at pid {} failed", jvm.pid)))
             }
         }
+    }
+
+    /// Whether a look has not ended.
+    pub fn is_held_up(&self) -> bool {
+        !self.held_up.is_empty()
     }
 }
 
@@ -68,14 +90,16 @@ mod tests {
         let host = JvmHost::new(directory.path(), "");
         let mut search = JvmSearch::default();
         let jvm = ProcessKey { pid: 7, start_ticks: 1 };
+        let now = Instant::now();
         for _ in 0..2 {
-            let error = search.find(&host, jvm).unwrap_err();
+            let error = search.find(&host, jvm, now).unwrap_err();
             assert_eq!(error.to_string(), "pid 7 holds up whoever looks at it");
         }
+        assert!(search.is_held_up());
         // As if it had ended.
         fs::write(process.join("stat"), "").unwrap();
         let ended = loop {
-            match search.find(&host, jvm) {
+            match search.find(&host, jvm, now) {
                 Err(error) if error.to_string().contains("holds up") => thread::yield_now(),
                 found => break found,
             }
@@ -88,7 +112,7 @@ mod tests {
         let host = JvmHost::new(Path::new("/proc"), "");
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let key = ProcessKey { pid: child.id(), start_ticks: 0 };
-        assert!(JvmSearch::default().find(&host, key).unwrap().is_none());
+        assert!(JvmSearch::default().find(&host, key, Instant::now()).unwrap().is_none());
         child.kill().unwrap();
         child.wait().unwrap();
     }
