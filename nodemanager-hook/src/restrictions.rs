@@ -34,15 +34,19 @@ impl Losses {
     }
 }
 
-/// Whether a group, without the groups around it, restricts its processes by its files. What cannot be read does.
-pub fn restricts(group: &Path) -> bool {
-    files::restriction_of(group).map_or(true, |restriction| restriction.is_some())
+/// What a group, without the groups around it, restricts by the files of a controller. What cannot be read restricts.
+pub fn restriction_by(controller: &str, group: &Path) -> Option<String> {
+    match files::restriction_of(group, &format!("{controller}.")) {
+        Err(error) if error.is_gone() => None,
+        found => found.unwrap_or_else(|error| Some(error.to_string())),
+    }
 }
 
 fn lost(from: &Path, to: &Path, version: Version) -> Option<Restriction> {
     let mut left = from.ancestors().take_while(|group| !to.starts_with(group));
     left.find_map(|group| {
-        let in_files = files::restriction_of(group).unwrap_or_else(|error| Some(error.to_string()));
+        let in_files =
+            files::restriction_of(group, "").unwrap_or_else(|error| Some(error.to_string()));
         let what = in_files.or_else(|| in_programs(group, version))?;
         Some(Restriction { group: group.into(), what })
     })

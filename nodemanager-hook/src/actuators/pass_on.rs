@@ -4,7 +4,7 @@
 //! does may hold no processes itself; the root is exempt.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     journal::{Journal, JournalError},
-    restrictions::restricts,
+    restrictions::restriction_by,
 };
 
 const FILE: &str = "cgroup.subtree_control";
@@ -44,7 +44,7 @@ pub fn pass_on(
     Ok(())
 }
 
-/// Disables the controllers that the agent enabled in these groups, unless somebody else has limited a group by them since: the
+/// Disables the controllers that the agent enabled in these groups, unless a group of somebody else's is limited by them: the
 /// kernel would drop that limit without a word. Returns the failures.
 pub fn take_back(
     journal: &mut Journal,
@@ -52,12 +52,19 @@ pub fn take_back(
 ) -> Result<Vec<KernelFileError>, JournalError> {
     let mut failed = Vec::new();
     let all = journal.passed_on().to_vec();
-    let is_needed = |group: &Path| {
+    let made = journal.made().to_vec();
+    let needed_by = |controller: &str, group: &Path| {
         let entries = fs::read_dir(group).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).any(|below| below.is_dir() && restricts(&below))
+        let mut others = entries.map(|entry| entry.path()).filter(|below| !made.contains(below));
+        others.find_map(|below| {
+            let what = below.is_dir().then(|| restriction_by(controller, &below)).flatten()?;
+            Some(format!("{}: {what}", below.display()))
+        })
     };
     for (group, controller) in all.iter().rev().filter(|(group, _)| is_unused(group)) {
-        if is_needed(group) {
+        if let Some(why) = needed_by(controller, group) {
+            let others = io::Error::other(format!("others use it: {why}"));
+            failed.push(KernelFileError::new("disable a controller in", group, others));
             continue;
         }
         match write_text(&group.join(FILE), &format!("-{controller}")) {
@@ -93,10 +100,13 @@ mod tests {
         // Somebody else's limit.
         let limited = root.join("a/limited");
         fs::create_dir(&limited).unwrap();
-        fs::write(limited.join("memory.max"), "1048576\n").unwrap();
-        assert!(take_back(&mut journal, |_| true).unwrap().is_empty());
+        fs::write(limited.join("pids.max"), "7\n").unwrap();
+        fs::write(limited.join("io.max"), "8:0 rbps=1048576\n").unwrap();
+        let failed = take_back(&mut journal, |_| true).unwrap();
+        assert_eq!(failed.len(), 1);
+        assert!(failed[0].to_string().contains("io.max is 8:0 rbps=1048576"), "{}", failed[0]);
         assert_eq!([text("a"), text("a/b")], ["+io", "-io"]);
-        fs::write(limited.join("memory.max"), "max\n").unwrap();
+        fs::write(limited.join("io.max"), "").unwrap();
         assert!(take_back(&mut journal, |_| true).unwrap().is_empty());
         assert_eq!([text(""), text("a"), text("a/b")], ["cpu io memory\n", "-io", "-io"]);
         assert!(!journal_file.exists());

@@ -40,7 +40,7 @@ pub struct FormerFile {
     pub file: LimitFile,
     /// Before the first limit.
     pub value: Value,
-    /// The agent's value, and the one that the file had before: the newer one may not have been written.
+    /// The agent's newest value, and an earlier one that the file may still have: the newest may not have been written.
     written: [Option<Value>; 2],
 }
 

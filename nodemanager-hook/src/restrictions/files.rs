@@ -79,15 +79,15 @@ const FILES: &[(&str, Unrestricted)] = &[
     ("net_prio.ifpriomap", Each("0")),
 ];
 
-/// The first file of a group that restricts its processes, with its value.
-pub fn restriction_of(group: &Path) -> Result<Option<String>, KernelFileError> {
+/// The first file of a group that restricts its processes, with its value, among those whose names begin so.
+pub fn restriction_of(group: &Path, prefix: &str) -> Result<Option<String>, KernelFileError> {
     let unreadable = |error| KernelFileError::new("list", group, error);
     let mut names = Vec::new();
     for entry in fs::read_dir(group).map_err(unreadable)? {
         names.extend(entry.map_err(unreadable)?.file_name().into_string());
     }
     names.sort_unstable();
-    for name in names {
+    for name in names.into_iter().filter(|name| name.starts_with(prefix)) {
         let Some(unrestricted) = unrestricted(&name) else {
             continue;
         };
@@ -163,9 +163,9 @@ mod tests {
             let group = tempfile::tempdir().unwrap();
             fs::write(group.path().join("memory.stat"), "anon 5\n").unwrap();
             fs::write(group.path().join(name), new).unwrap();
-            assert_eq!(restriction_of(group.path()).unwrap(), None, "{name}");
+            assert_eq!(restriction_of(group.path(), "").unwrap(), None, "{name}");
             fs::write(group.path().join(name), restricted).unwrap();
-            let found = restriction_of(group.path()).unwrap();
+            let found = restriction_of(group.path(), "").unwrap();
             let value: Vec<&str> = restricted.split_ascii_whitespace().collect();
             assert_eq!(found, Some(format!("{name} is {}", value.join(" "))));
         }
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_group_that_is_gone_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
-        let error = restriction_of(&directory.path().join("gone")).unwrap_err();
+        let error = restriction_of(&directory.path().join("gone"), "").unwrap_err();
         assert!(error.is_gone(), "{error}");
     }
 }
