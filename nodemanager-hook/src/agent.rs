@@ -109,10 +109,10 @@ impl Agent {
         }
         self.heaps.read(&mut self.containers, now);
         if due.closes_sample {
-            self.read(|_| true, now);
+            self.read(|_| true, true, now);
         } else {
             // Nothing counts for the processes of a tree: what one has used is lost when it ends between two readings.
-            self.read(NodeContainer::needs_table, now);
+            self.read(NodeContainer::needs_table, false, now);
             for (id, container) in &mut self.containers {
                 if !container.needs_table() {
                     self.reader.read_memory(id, container);
@@ -303,7 +303,12 @@ impl Agent {
         self.troubles.check_of("status", self.status_file.display(), written);
     }
 
-    fn read(&mut self, is_read: impl Fn(&NodeContainer) -> bool, now: Instant) {
+    fn read(
+        &mut self,
+        is_read: impl Fn(&NodeContainer) -> bool,
+        reads_network: bool,
+        now: Instant,
+    ) {
         let containers = self.containers.iter_mut().filter(|(_, container)| is_read(container));
         let containers: Vec<_> = containers.collect();
         if containers.is_empty() {
@@ -315,7 +320,7 @@ impl Agent {
         let Some(table) = table else {
             return;
         };
-        let counters = self.network.counters();
+        let counters = if reads_network { self.network.counters() } else { None };
         for (id, container) in containers {
             self.reader.read(id, container, &table, counters.as_ref(), now);
         }

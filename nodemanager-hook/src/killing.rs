@@ -85,8 +85,7 @@ impl Killing {
 }
 
 fn runs(key: ProcessKey, proc: &ProcFs) -> bool {
-    let process = proc.process(key.pid).ok().flatten();
-    process.is_some_and(|process| process.key() == key && !process.has_ended)
+    proc.process(key.pid).ok().flatten().is_some_and(|process| process.key() == key)
 }
 
 #[cfg(test)]

@@ -140,7 +140,9 @@ impl Agent {
             memory: memory && is_possible(Controller::Memory),
             disk: disk && is_possible(Controller::Disk),
             network_sent: network_sent && is_possible(Controller::Network),
-            network_received: network_received && is_possible(Controller::Network),
+            network_received: network_received
+                && self.network.is_counted()
+                && is_possible(Controller::Network),
         }
     }
 

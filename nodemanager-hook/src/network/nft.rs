@@ -120,7 +120,7 @@ impl Networks for NftNetworks {
     }
 
     fn counts(&self) -> bool {
-        true
+        !program::has_hung()
     }
 }
 

@@ -9,9 +9,10 @@ use std::{
         mpsc,
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,9 +22,12 @@ use super::script::TABLE;
 const PROGRAM: &str = "nft";
 /// A call takes some milliseconds; while it lasts, the agent does nothing else.
 const LONGEST: Duration = Duration::from_secs(2);
+/// After a call that took longer and changes nothing.
+const PAUSE: Duration = Duration::from_secs(60);
 
-/// Whether a call took longer. It may still change the rules at any time, so nobody knows them any more.
+/// Whether a call took longer that changes rules. It may still do so at any time, so nobody knows them any more.
 static HAS_HUNG: AtomicBool = AtomicBool::new(false);
+static PAUSED_UNTIL: Mutex<Option<Instant>> = Mutex::new(None);
 /// The longest part of an error message that is repeated.
 const MOST_MESSAGE_BYTES: usize = 300;
 
@@ -38,12 +42,11 @@ pub enum NftError {
     Answer { source: serde_json::Error },
     #[error("{PROGRAM} returned no handle of a rule")]
     NoHandle,
-    #[error(
-        "{PROGRAM} did not end within {seconds} s: until the agent is restarted, the network is not counted and its limits \
-         stay"
-    )]
+    #[error("{PROGRAM} did not end within {seconds} s")]
     TooLong { seconds: f32 },
-    #[error("{PROGRAM} has hung: restart the agent")]
+    #[error("{PROGRAM} hung less than a minute ago")]
+    Paused,
+    #[error("{PROGRAM} hung while it changed rules: they are unknown until the agent is restarted")]
     HasHung,
 }
 
@@ -61,17 +64,17 @@ struct NftAnswer {
 
 /// Checks whether the kernel would accept a script; changes nothing.
 pub fn check(script: &str) -> Result<(), NftError> {
-    run(&["--check", script]).map(|_| ())
+    run(&["--check", script], false).map(|_| ())
 }
 
 /// Applies a script as a whole or not at all.
 pub fn apply(script: &str) -> Result<(), NftError> {
-    run(&[script]).map(|_| ())
+    run(&[script], true).map(|_| ())
 }
 
 /// As [`apply`]; returns the handle of the rule added to each chain.
 pub fn add_rules(script: &str, chains: [&str; 2]) -> Result<[u64; 2], NftError> {
-    let answer = run(&["--json", "--echo", "--handle", script])?;
+    let answer = run(&["--json", "--echo", "--handle", script], true)?;
     let rules = added_rules(&answer)?;
     let handle = |chain: &str| rules.get(chain).copied().ok_or(NftError::NoHandle);
     Ok([handle(chains[0])?, handle(chains[1])?])
@@ -81,19 +84,30 @@ pub fn add_rules(script: &str, chains: [&str; 2]) -> Result<[u64; 2], NftError> 
 pub fn counters() -> Result<BTreeMap<String, Counter>, NftError> {
     let mut arguments = vec!["--json", "list", "counters", "table"];
     arguments.extend(TABLE.split(' '));
-    parse_counters(&run(&arguments)?)
+    parse_counters(&run(&arguments, false)?)
+}
+
+/// Whether nobody knows the rules any more.
+pub fn has_hung() -> bool {
+    HAS_HUNG.load(Ordering::Relaxed)
 }
 
 /// Scripts are arguments: with `--json`, `nft` reads its input twice, and a pipe is empty the
 /// second time.
-fn run(arguments: &[&str]) -> Result<Vec<u8>, NftError> {
-    if HAS_HUNG.load(Ordering::Relaxed) {
+fn run(arguments: &[&str], changes_rules: bool) -> Result<Vec<u8>, NftError> {
+    if has_hung() {
         return Err(NftError::HasHung);
+    }
+    let mut paused_until = PAUSED_UNTIL.lock();
+    if paused_until.is_some_and(|until| Instant::now() < until) {
+        return Err(NftError::Paused);
     }
     let output = output_within(Command::new(PROGRAM).args(arguments), LONGEST);
     if matches!(output, Err(NftError::TooLong { .. })) {
-        HAS_HUNG.store(true, Ordering::Relaxed);
+        HAS_HUNG.fetch_or(changes_rules, Ordering::Relaxed);
+        *paused_until = Some(Instant::now() + PAUSE);
     }
+    drop(paused_until);
     let output = output?;
     if output.status.success() {
         return Ok(output.stdout);
