@@ -8,7 +8,8 @@ use std::{
     time::Duration,
 };
 
-use common::{Agent, Parent, Tree, runs_as_unit, times_slower, wait_until};
+use common::{Agent, Parent, Tree, runs_as_unit, set_shares, times_slower, wait_until};
+use serde_json::Value;
 
 const MOST_RESIDENT_BYTES: u64 = 20 << 20;
 const MOST_LATE: Duration = Duration::from_millis(200);
@@ -18,20 +19,33 @@ const STEP_MS: u32 = 250;
 /// Held by the test whose container is hostile.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// How late the agent took the steps of a plan of another container, which alternates each quarter of a second, by its
-/// audit. The longest delay first.
+/// How late the agent took the steps of a plan of another container, by its audit; the longest delay first. It skips a step
+/// whose time is over.
 fn delays_of_steps(agent: &Agent, tree: &Tree) -> Vec<Duration> {
-    let cap = |number: u32| if number.is_multiple_of(2) { 0.1 } else { 0.2 };
+    let cap_cores = |number: u32| 0.1 + number as f32 / 100.0;
     let steps: Vec<(u32, f32, Option<f32>)> =
-        (0..STEPS).map(|number| (number * STEP_MS, 1.0, Some(cap(number)))).collect();
-    let before = agent.audited_ms(tree).len();
+        (0..STEPS).map(|number| (number * STEP_MS, 1.0, Some(cap_cores(number)))).collect();
     agent.apply(60_000, vec![tree.plan(&steps)]);
-    wait_until("all steps are taken", || agent.audited_ms(tree).len() >= before + steps.len());
-    let taken = &agent.audited_ms(tree)[before..];
-    let due = |number: usize| taken[0] + u64::from(STEP_MS) * number as u64;
-    let late =
-        |(number, taken): (usize, &u64)| Duration::from_millis(taken.saturating_sub(due(number)));
-    let mut delays: Vec<Duration> = taken.iter().enumerate().map(late).collect();
+    // The number of each step that was taken, and when.
+    let taken = || -> Vec<(u64, u64)> {
+        let audited = agent.audited_changes(tree);
+        let cap = |entry: &Value| entry["plan"]["cpu_cap_cores"].as_f64();
+        let number = |entry: &Value| Some((cap(entry)? * 100.0).round() as u64 - 10);
+        audited
+            .iter()
+            .filter_map(|entry| Some((number(entry)?, entry["unix_ms"].as_u64()?)))
+            .collect()
+    };
+    let last = u64::from(STEPS - 1);
+    wait_until("the last step is taken", || taken().iter().any(|(number, _)| *number == last));
+    let taken = taken();
+    let begun = taken[0].1;
+    let due = |number: u64| begun + u64::from(STEP_MS) * number;
+    let all =
+        taken.iter().map(|(number, at)| Duration::from_millis(at.saturating_sub(due(*number))));
+    let skipped = STEPS as usize - taken.len();
+    let mut delays: Vec<Duration> =
+        all.chain(vec![Duration::from_millis(STEP_MS.into()); skipped]).collect();
     delays.sort_unstable_by(|one, other| other.cmp(one));
     delays
 }
@@ -95,6 +109,8 @@ fn a_container_that_forks_without_end_makes_the_agent_neither_large_nor_slow() {
     let agent = Agent::start(&parent.name);
     // As where systemd runs both as services.
     if !runs_as_unit() {
+        // `CPUWeight=1000`.
+        set_shares(&service.cpu, 10_240);
         service.hold_process(agent.pid());
     }
     let held = format!("until grep -q {} /proc/self/cgroup; do sleep 0.1; done;", jobs.name);

@@ -179,12 +179,11 @@ impl Agent {
         kibibytes.parse::<u64>().unwrap() << 10
     }
 
-    /// When the agent changed limits of a container, since 1970.
-    pub fn audited_ms(&self, tree: &Tree) -> Vec<u64> {
+    /// The entries of the audit file for a container, in order.
+    pub fn audited_changes(&self, tree: &Tree) -> Vec<serde_json::Value> {
         let text = fs::read_to_string(self.directory.path().join("audit.jsonl")).unwrap();
         let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-        let of_tree = lines.filter(|line: &serde_json::Value| line["container"] == tree.id);
-        of_tree.map(|line| line["unix_ms"].as_u64().unwrap()).collect()
+        lines.filter(|line: &serde_json::Value| line["container"] == tree.id).collect()
     }
 
     /// The reasons in the audit file, in order.
