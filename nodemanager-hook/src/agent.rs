@@ -109,10 +109,10 @@ impl Agent {
         }
         self.heaps.read(&mut self.containers, now);
         if due.closes_sample {
-            self.read(|_| true, true, now);
+            self.read(false, now);
         } else {
             // Nothing counts for the processes of a tree: what one has used is lost when it ends between two readings.
-            self.read(NodeContainer::needs_table, false, now);
+            self.read(true, now);
             for (id, container) in &mut self.containers {
                 if !container.needs_table() {
                     self.reader.read_memory(id, container);
@@ -303,12 +303,9 @@ impl Agent {
         self.troubles.check_of("status", self.status_file.display(), written);
     }
 
-    fn read(
-        &mut self,
-        is_read: impl Fn(&NodeContainer) -> bool,
-        reads_network: bool,
-        now: Instant,
-    ) {
+    /// Reads all containers, or those that are trees, without their network.
+    fn read(&mut self, only_trees: bool, now: Instant) {
+        let is_read = |container: &NodeContainer| !only_trees || container.needs_table();
         let containers = self.containers.iter_mut().filter(|(_, container)| is_read(container));
         let containers: Vec<_> = containers.collect();
         if containers.is_empty() {
@@ -320,7 +317,7 @@ impl Agent {
         let Some(table) = table else {
             return;
         };
-        let counters = if reads_network { self.network.counters() } else { None };
+        let counters = if only_trees { None } else { self.network.counters() };
         for (id, container) in containers {
             self.reader.read(id, container, &table, counters.as_ref(), now);
         }

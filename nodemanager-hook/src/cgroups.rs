@@ -141,9 +141,9 @@ impl Hierarchies {
     }
 }
 
-/// Whether systemd runs this host, and so owns the groups of version 2: the test of sd_booted(3).
+/// Whether systemd runs this host, and so owns the groups of version 2.
 pub fn systemd_runs() -> bool {
-    Path::new("/run/systemd/system").is_dir()
+    sd_notify::booted().unwrap_or_default()
 }
 
 /// The ancestor of `directory`, or itself, that has the container's name.

@@ -212,7 +212,8 @@ impl Journal {
             self.entries.apply(edit);
             return Ok(());
         }
-        // What was undone is undone, whether or not it can be written: a later edit then writes all.
+        // The change was undone already, so its entry goes even if the file cannot be written. The next edit then writes the
+        // whole file.
         self.entries.apply(edit.clone());
         let written = match self.entries == Entries::default() {
             true => self.file.remove(),

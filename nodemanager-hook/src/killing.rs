@@ -5,13 +5,10 @@ use std::{
     os::fd::{AsFd, OwnedFd},
 };
 
-use nix::{
-    sys::signal::{self, kill},
-    unistd,
-};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal},
+    io::Errno,
+    process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal},
 };
 
 use crate::sensors::{ProcFs, ProcessKey};
@@ -37,8 +34,7 @@ impl Killing {
         if self.processes.contains_key(&key) {
             return false;
         }
-        let pid = i32::try_from(key.pid).ok().and_then(Pid::from_raw);
-        let pid = pid.filter(|_| self.processes.len() < MOST_HANDLES);
+        let pid = pid_of(key).filter(|_| self.processes.len() < MOST_HANDLES);
         let handle = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         // The handle is that of the process that had the pid. It has it still if it is this one now.
         if !runs(key, proc) {
@@ -53,13 +49,11 @@ impl Killing {
         for (key, target) in self.processes.iter_mut().filter(|(_, target)| !target.is_signalled) {
             target.is_signalled = true;
             let sent = match &target.handle {
-                Some(handle) => {
-                    pidfd_send_signal(handle, Signal::KILL).map_err(|error| error.to_string())
+                Some(handle) => pidfd_send_signal(handle, Signal::KILL),
+                None => {
+                    let pid = pid_of(*key).ok_or(Errno::SRCH);
+                    pid.and_then(|pid| kill_process(pid, Signal::KILL))
                 }
-                None => i32::try_from(key.pid).map_err(|error| error.to_string()).and_then(|pid| {
-                    let killed = kill(unistd::Pid::from_raw(pid), signal::Signal::SIGKILL);
-                    killed.map_err(|error| error.to_string())
-                }),
             };
             if let Err(error) = sent {
                 log::debug!("pid {} is not killed: {error}", key.pid);
@@ -82,6 +76,10 @@ impl Killing {
         };
         self.processes.iter().filter(has_ended).count()
     }
+}
+
+fn pid_of(key: ProcessKey) -> Option<Pid> {
+    i32::try_from(key.pid).ok().and_then(Pid::from_raw)
 }
 
 fn runs(key: ProcessKey, proc: &ProcFs) -> bool {

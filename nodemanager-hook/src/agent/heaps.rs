@@ -75,18 +75,17 @@ impl NodeHeaps {
             self.troubles.warn("heaps not measured", trouble);
         }
         for container in containers.values_mut() {
-            let seen = self.seen(container);
             let mut held = HeldHeap::default();
-            seen.iter().filter_map(|jvm| jvm.heap).for_each(|heap| held.add(heap));
-            container.sensor.heap = held;
             let mut again_bytes = 0_u64;
             for key in container.sensor.processes.iter() {
                 if let Some(jvm) = jvms.seen(key) {
+                    held.add(jvm.heap.unwrap_or_default());
                     self.mapped_again.insert(key, jvm.mapped_again_bytes);
                 }
                 let again = self.mapped_again.get(&key).copied().unwrap_or_default();
                 again_bytes = again_bytes.saturating_add(again);
             }
+            container.sensor.heap = held;
             // A group is charged only once for each page.
             let is_once = container.sensor.is_charged_in_group();
             container.sensor.mapped_again_bytes = if is_once { 0 } else { again_bytes };

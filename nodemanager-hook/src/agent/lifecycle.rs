@@ -47,7 +47,7 @@ impl Agent {
         }
         self.check_moves_of(ids);
         self.heaps.read(&mut self.containers, now);
-        self.read(|_| true, true, now);
+        self.read(false, now);
     }
 
     fn receive(

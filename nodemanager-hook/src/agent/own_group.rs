@@ -143,14 +143,9 @@ impl Agent {
         if !std::mem::take(&mut self.actuator.has_removed) {
             return;
         }
-        let mut used: BTreeSet<PathBuf> = BTreeSet::new();
         let places = self.containers.values().flat_map(NodeContainer::own_places);
         let groups = places.map(|(_, place)| &place.group).chain(&self.actuator.leaving);
-        for parent in groups.filter_map(|group| group.parent()) {
-            if !used.contains(parent) {
-                used.insert(parent.to_owned());
-            }
-        }
+        let used = groups.filter_map(|group| group.parent()).map(Path::to_owned).collect();
         self.actuator.remove_parents(&used);
         if let Some(own) = &mut self.own_groups {
             own.release(&used);

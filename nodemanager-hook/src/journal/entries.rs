@@ -106,7 +106,7 @@ impl Entries {
             Edit::NoOrigin(group) => self.origins.contains_key(group),
             Edit::FormerValue { group, file, .. } => self.former(group, *file).is_none(),
             Edit::Written { group, file, value } => {
-                self.former(group, *file).is_some_and(|known| known.written[0] != Some(*value))
+                self.former(group, *file).is_some_and(|known| !known.is_newest(*value))
             }
             Edit::NoFormerValue { group, file } => self.former(group, *file).is_some(),
             Edit::NoFormerValues(group) => self.former_values.contains_key(group),

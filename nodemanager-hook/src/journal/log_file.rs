@@ -58,8 +58,8 @@ impl LogFile {
         Ok(entries)
     }
 
-    /// Appends an edit. `entries` are those of the file before it, or with it; a new file begins with them. After a failure
-    /// the next call writes the file anew, so that no line is glued to a part of this one.
+    /// Appends an edit. `entries` are the entries before the edit, or after it; a file that is written anew begins with them.
+    /// After a failure the next call writes the file anew, since this line may be there in part.
     pub fn append(&mut self, edit: &Edit, entries: &Entries) -> io::Result<()> {
         let is_long = self.lines > MOST_LINES_MORE + entries.most_lines();
         let mut open = match self.open.take().filter(|_| !is_long) {

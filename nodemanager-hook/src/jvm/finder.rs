@@ -41,8 +41,8 @@ struct Examined {
 }
 
 impl Jvms {
-    /// Takes the current processes of each container, forgets all others, and examines processes that are due by `find`: no
-    /// more than so many of a container at a time, and those that have waited longest first. Returns the errors.
+    /// Takes the current processes of each container, forgets all others, and examines processes that are due by `find`: in
+    /// each call at most [`MOST_LOOKS_AT_A_CONTAINER`] of a container, beginning with those that have waited longest. Returns the errors.
     pub fn update(
         &mut self,
         containers: &[&[ProcessKey]],
