@@ -23,6 +23,7 @@ use super::{
 };
 
 const OFTEN: &str = "interval_ms = 200\nsample_ms = 1000";
+const EACH_SECOND: &str = "interval_ms = 1000\nsample_ms = 1000";
 const SELDOM: &str = "interval_ms = 60000\nsample_ms = 60000";
 const BINARY: &str = env!("CARGO_BIN_EXE_elastane-agent");
 const NOBODY: Uid = Uid::from_raw(65534);
@@ -54,6 +55,13 @@ impl Agent {
     /// An agent that takes no reading during a test.
     pub fn start_reading_seldom(parent: &str) -> Self {
         let mut agent = Self::prepare(parent, "", "", SELDOM);
+        agent.start_again();
+        agent
+    }
+
+    /// An agent that reads as often as one with the usual configuration.
+    pub fn start_reading_each_second(parent: &str) -> Self {
+        let mut agent = Self::prepare(parent, "", "", EACH_SECOND);
         agent.start_again();
         agent
     }
