@@ -156,7 +156,11 @@ impl OpenAudit {
         line.push(b'\n');
         let length = line.len() as u64;
         if self.bytes + length > self.max_bytes {
-            fs::rename(&self.path, beside(&self.path, ".1"))?;
+            match fs::rename(&self.path, beside(&self.path, ".1")) {
+                // Renamed before, when no new file could be made.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                renamed => renamed?,
+            }
             *self = Self::new(&self.path, self.max_bytes)?;
         }
         self.file.write_all(&line)?;
