@@ -32,12 +32,16 @@ impl Agent {
             return;
         };
         let mut checks = MoveChecks::default();
-        let mut moving = BTreeMap::new();
         for id in incomplete {
-            let found = self.scattered(&id, &table, &mut checks);
-            moving.extend(found.map(|found| (id, found)));
+            let Some(moving) = self.scattered(&id, &table, &mut checks) else {
+                continue;
+            };
+            // The others of the container stay limited.
+            if let Err(error) = self.move_tree(&id, &moving, &table) {
+                let message = format!("{id}: a process was taken out of its group: {error}");
+                self.troubles.warn("processes outside of their group", message);
+            }
         }
-        self.move_trees(&mut moving, table);
     }
 
     /// The whole tree of a container in own groups, unless a process would lose a restriction there.

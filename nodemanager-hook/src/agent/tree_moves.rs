@@ -68,7 +68,7 @@ impl Agent {
     }
 
     /// Moves the processes that are still outside. Returns whether there were any.
-    fn move_tree(
+    pub(super) fn move_tree(
         &mut self,
         id: &ContainerId,
         moving: &Moving,
