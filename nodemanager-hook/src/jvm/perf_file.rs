@@ -18,7 +18,6 @@ const MOST_BYTES: usize = 256 * 1024;
 pub struct PerfFile {
     file: File,
     data: PerfData,
-    buffer: Vec<u8>,
 }
 
 impl PerfFile {
@@ -43,9 +42,9 @@ impl PerfFile {
             let reason = format!("{size} bytes, at most {MOST_BYTES} are allowed");
             return Err(io::Error::other(reason));
         }
-        let (file, mut buffer) = (File::from(file), vec![0; size]);
-        let data = parse_file(&file, &mut buffer)?;
-        Ok(Some(Self { file, data, buffer }))
+        let file = File::from(file);
+        let data = perf_data::parse(&begin_of(&file, MOST_BYTES)?).map_err(io::Error::other)?;
+        Ok(Some(Self { file, data }))
     }
 
     pub fn data(&self) -> &PerfData {
@@ -54,21 +53,23 @@ impl PerfFile {
 
     /// The heap now. The names are read again only if the JVM has added counters.
     pub fn heap(&mut self) -> io::Result<HeldHeap> {
-        let needed = self.data.needed_bytes().min(self.buffer.len());
-        let length = self.file.read_at(&mut self.buffer[..needed], 0)?;
-        let mut heap = self.data.heap(&self.buffer[..length]);
+        let needed = self.data.needed_bytes().min(MOST_BYTES);
+        let mut heap = self.data.heap(&begin_of(&self.file, needed)?);
         if heap == Err(PerfDataError::Changed) {
-            self.data = parse_file(&self.file, &mut self.buffer)?;
-            heap = self.data.heap(&self.buffer);
+            let whole = begin_of(&self.file, MOST_BYTES)?;
+            self.data = perf_data::parse(&whole).map_err(io::Error::other)?;
+            heap = self.data.heap(&whole);
         }
         heap.map_err(io::Error::other)
     }
 }
 
-/// Reads the file into the buffer. The file may be shorter.
-fn parse_file(file: &File, buffer: &mut [u8]) -> io::Result<PerfData> {
-    let length = file.read_at(buffer, 0)?;
-    perf_data::parse(&buffer[..length]).map_err(io::Error::other)
+/// The file up to a length; it may be shorter. Nothing of it is kept between two looks, since a node may have hundreds of JVMs.
+fn begin_of(file: &File, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut buffer = vec![0; bytes];
+    let length = file.read_at(&mut buffer, 0)?;
+    buffer.truncate(length);
+    Ok(buffer)
 }
 
 #[cfg(test)]
