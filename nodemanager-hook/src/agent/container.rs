@@ -39,7 +39,7 @@ pub struct NodeContainer {
     /// None if the process ended before the agent saw it.
     pub root: Option<ProcessKey>,
     pub sensor: ContainerSensor,
-    /// The processes at the last reading.
+    /// The processes that its group listed last, or of its tree.
     pub pids: Vec<u32>,
     pub limiter: Limiter,
     /// The container's groups, by controller. Controllers of one hierarchy share a group. A group

@@ -62,7 +62,8 @@ impl NodeHeaps {
         }
     }
 
-    /// Takes the heaps of all containers for the next readings, as they were seen last, and lets them be looked at again.
+    /// Takes the heaps of all containers for the next readings, as they were seen last, and lets them be looked at again. A
+    /// JVM that cannot be looked at has none.
     pub fn read(&mut self, containers: &mut Containers, now: Instant) {
         let Some(jvms) = &self.jvms else {
             return;

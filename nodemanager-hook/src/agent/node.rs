@@ -21,7 +21,7 @@ use crate::{
     sensors::{MemoryState, NodeSensor},
 };
 
-/// A process that waits for a disk ends late.
+/// How long killed processes have to end before they count as living: one that waits for a disk ends late.
 pub(super) const KILLED_WITHIN: Duration = Duration::from_secs(2);
 /// The default floor, in percent of the node's memory.
 const FLOOR_PERCENT: u64 = 3;

@@ -258,7 +258,7 @@ struct OtherProcesses {
 }
 
 impl OtherProcesses {
-    /// A process that has mapped nothing since is still no JVM. Reading its size costs a tenth of reading its mappings.
+    /// A process of the same size as before is still no JVM. Reading its size costs a tenth of reading its mappings.
     fn find_jvm(&mut self, key: ProcessKey, host: &JvmHost) -> io::Result<Option<Jvm>> {
         let size = host.mapped_pages(key.pid);
         if size.is_some() && self.sizes.get(&key) == size.as_ref() {

@@ -44,7 +44,7 @@ pub struct ContainerSensor {
     usage: UsageGrowth,
     periods: Growth,
     throttled: Growth,
-    /// The processes at the last reading.
+    /// The processes that the group listed last, or of the tree.
     pub processes: Processes,
     held: HeldMemory,
     /// The heaps of its JVMs, for later readings.
