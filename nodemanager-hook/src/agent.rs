@@ -5,25 +5,15 @@
 mod actuator;
 mod capacity;
 mod container;
-mod container_network;
-mod gather;
-mod group_entry;
-mod heap_plan;
-mod heap_shortage;
-mod heap_wishes;
+mod groups;
 mod heaps;
+mod host;
 mod left_behind;
 mod lifecycle;
-mod memory_victims;
-mod network_start;
+mod network;
 mod node;
-mod node_network;
-mod own_group;
 mod reader;
-mod refused_moves;
-mod shortage;
 mod start;
-mod tree_moves;
 
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
@@ -31,18 +21,17 @@ use elastane_protocol::{
     AgentRequest, AgentResponse, CanLimit, Capacity, Limits, Reply, Report, RunningContainer,
 };
 
-pub use self::network_start::link_bytes_per_s;
+pub use self::network::link_bytes_per_s;
 use self::{
-    actuator::{Actuator, Wanted},
-    container::{Containers, NodeContainer},
-    heap_plan::plan_heaps,
-    heaps::NodeHeaps,
+    actuator::Wanted,
+    container::NodeContainer,
+    groups::ContainerGroups,
+    heaps::{NodeHeaps, plan_heaps, restore_heaps},
+    host::Host,
+    network::NodeNetwork,
     node::WatchedNode,
-    node_network::NodeNetwork,
-    reader::Reader,
 };
 use crate::{
-    actuators::OwnGroups,
     audit::{Reason, unix_ms},
     container_id::ContainerId,
     containers,
@@ -63,20 +52,14 @@ pub struct Agent {
     /// What this host allows, for containers that may be moved.
     can_limit: CanLimit,
     capacity: Capacity,
-    reader: Reader,
-    /// None if the agent cannot limit.
-    own_groups: Option<OwnGroups>,
-    /// Whether containers enter own groups on arrival, before a plan limits them.
-    from_arrival: bool,
-    containers: Containers,
-    node: WatchedNode,
-    network: NodeNetwork,
+    host: Host,
+    groups: ContainerGroups,
     heaps: NodeHeaps,
+    network: NodeNetwork,
+    node: WatchedNode,
     memory_watch: Arc<MemoryWatch>,
     /// The newest sequence number reported.
     reported: u64,
-    plan: Plan,
-    actuator: Actuator,
     troubles: Once,
     status_file: PathBuf,
     stopped: bool,
@@ -107,24 +90,24 @@ impl Agent {
             let message = format!("{} readings were late and are skipped", due.missed);
             self.troubles.warn("missed readings", message);
         }
-        self.heaps.read(&mut self.containers, now);
+        self.heaps.read(&mut self.host.containers, now);
         if due.closes_sample {
             self.read(false, now);
         } else {
             // Nothing counts for the processes of a tree: what one has used is lost when it ends between two readings.
             self.read(true, now);
-            for (id, container) in &mut self.containers {
+            for (id, container) in &mut self.host.containers {
                 if !container.needs_table() {
-                    self.reader.read_memory(id, container);
+                    self.host.reader.read_memory(id, container);
                 }
             }
         }
-        self.read_node(now);
+        self.node.step(&mut self.host, &self.heaps, &mut self.network, now);
         if due.closes_sample {
-            self.reader.samples.close(now);
+            self.host.reader.samples.close(now);
             self.write_status(now);
         }
-        self.actuator.remove_leaving();
+        self.host.actuator.remove_leaving();
     }
 
     /// Puts the plan's limits for `now` in force. A limit that could not be written is tried again.
@@ -132,23 +115,24 @@ impl Agent {
         if self.stopped {
             return;
         }
-        self.enter_groups(now);
-        self.network.count(&mut self.containers);
-        let (containers, actuator) = (&mut self.containers, &mut self.actuator);
-        plan_heaps(&mut self.heaps, containers, &self.plan, actuator, now);
+        let host = &mut self.host;
+        self.groups.enter(host, &self.network, now);
+        self.network.count(&mut host.containers);
+        plan_heaps(&mut self.heaps, host, now);
         self.write_limits(now);
-        let (containers, audit) = (&mut self.containers, &mut self.actuator.audit);
-        self.network.follow_plan(containers, &self.plan, audit, now);
-        self.restore_heaps(None, now);
+        let host = &mut self.host;
+        self.network.follow_plan(host, now);
+        restore_heaps(&mut self.heaps, host, None, now);
         self.watch_memory();
-        self.leave_groups(now);
-        self.release_groups();
-        self.network.count(&mut self.containers);
+        let host = &mut self.host;
+        self.groups.leave(host, &self.network, now);
+        self.groups.release(host);
+        self.network.count(&mut host.containers);
     }
 
     /// When [`Self::follow_plan`] is due next.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
-        self.plan.next_change(now)
+        self.host.plan.next_change(now)
     }
 
     /// A separate thread waits for this watch and passes its wakes to [`Self::memory_woke`].
@@ -164,7 +148,7 @@ impl Agent {
         }
         for wake in wakes {
             let is_it = |one: &NodeContainer| one.watched.is_some_and(|(id, _)| id == wake.id);
-            let mut containers = self.containers.iter_mut();
+            let mut containers = self.host.containers.iter_mut();
             let Some((id, container)) = containers.find(|(_, container)| is_it(container)) else {
                 continue;
             };
@@ -177,8 +161,8 @@ impl Agent {
             }
             let read = container.sensor.read_memory_again();
             if self.troubles.check_of("readings", id, read).is_some() {
-                let wanted = Wanted::new(id, container, self.plan.wanted(id, now));
-                self.actuator.limit(vec![Wanted { is_near_limit: true, ..wanted }]);
+                let wanted = Wanted::new(id, container, self.host.plan.wanted(id, now));
+                self.host.actuator.limit(vec![Wanted { is_near_limit: true, ..wanted }]);
                 let watched = container.watch_memory_limit(&self.memory_watch);
                 self.troubles.check("memory watch", watched);
             }
@@ -189,13 +173,13 @@ impl Agent {
     fn write_limits(&mut self, now: Instant) {
         let mut outlived = false;
         let mut all = Vec::new();
-        for (id, container) in &mut self.containers {
+        for (id, container) in &mut self.host.containers {
             let is_limited = container.limiter.in_force() != Limits::default();
-            let wanted = Wanted::new(id, container, self.plan.wanted(id, now));
+            let wanted = Wanted::new(id, container, self.host.plan.wanted(id, now));
             outlived |= is_limited && wanted.reason == Reason::PlanEnded;
             all.push(wanted);
         }
-        self.actuator.limit(all);
+        self.host.actuator.limit(all);
         if outlived {
             let message = "the plan ran out before the next one arrived: limits are lifted";
             self.troubles.warn("plans run out", message);
@@ -204,7 +188,7 @@ impl Agent {
 
     /// Watches exactly the memory limits in force.
     fn watch_memory(&mut self) {
-        for container in self.containers.values_mut() {
+        for container in self.host.containers.values_mut() {
             let watched = container.watch_memory_limit(&self.memory_watch);
             self.troubles.check("memory watch", watched);
         }
@@ -216,17 +200,17 @@ impl Agent {
         peer: Peer,
         now: Instant,
     ) -> Result<(), String> {
-        let mut running = containers::check(list, &self.reader.forbidden)?;
+        let mut running = containers::check(list, &self.host.reader.forbidden)?;
         // A container with another root process has started anew.
         let is_same = |id: &ContainerId, container: &NodeContainer| {
             running.get(id).is_some_and(|now| container.begins_at(now.pid))
         };
-        let ended = self.containers.iter().filter(|(id, one)| !is_same(id, one));
+        let ended = self.host.containers.iter().filter(|(id, one)| !is_same(id, one));
         let ended: Vec<ContainerId> = ended.map(|(id, _)| id.clone()).collect();
         for id in ended {
             self.depart(&id, now);
         }
-        running.retain(|id, _| !self.containers.contains_key(id));
+        running.retain(|id, _| !self.host.containers.contains_key(id));
         self.arrive(running, peer, now);
         self.follow_plan(now);
         Ok(())
@@ -240,24 +224,23 @@ impl Agent {
             ));
         }
         let plan = Plan::new(reply, now)?;
-        self.reader.samples.acknowledge(reply.acknowledged);
-        self.plan = plan;
-        for container in self.containers.values_mut() {
+        self.host.reader.samples.acknowledge(reply.acknowledged);
+        self.host.plan = plan;
+        for container in self.host.containers.values_mut() {
             container.held_back = false;
         }
-        self.check_refusals();
-        self.gather();
+        self.groups.take_plan(&mut self.host);
         self.follow_plan(now);
         Ok(())
     }
 
     fn report(&mut self, now: Instant) -> Report {
-        let running = self.containers.iter().map(|(id, container)| {
+        let running = self.host.containers.iter().map(|(id, container)| {
             let limits = container.in_force();
             (id.clone(), (limits != Limits::default()).then_some(limits))
         });
         let running = running.collect();
-        let samples = &self.reader.samples;
+        let samples = &self.host.reader.samples;
         let report = Report {
             agent_run: self.agent_run,
             sequence: 0,
@@ -265,8 +248,8 @@ impl Agent {
             capacity: self.capacity,
             containers_usage: samples.newest(),
             node_usage: samples.newest_of_node(),
-            pressure: pressure(&self.reader.proc),
-            memory_victims: self.memory_victims(),
+            pressure: pressure(&self.host.reader.proc),
+            memory_victims: self.node.memory_victims(&self.host.containers),
             containers: Vec::new(),
         };
         let report = report::with_samples(report, &running, samples, now);
@@ -274,17 +257,25 @@ impl Agent {
         report
     }
 
+    /// Whether the agent can limit a resource of any container here.
+    fn can_limit(&self) -> CanLimit {
+        let CanLimit { network_received, .. } = self.can_limit;
+        let network_received = network_received && self.network.is_counted();
+        let of_host = CanLimit { network_received, ..self.can_limit };
+        self.groups.possible(of_host, &self.host.containers)
+    }
+
     fn write_status(&mut self, now: Instant) {
-        self.actuator.audit.retain(|id| self.containers.contains_key(id));
-        let (samples, counts) = (&self.reader.samples, self.network.is_counted());
-        let containers = self.containers.iter().map(|(id, container)| ContainerStatus {
+        self.host.actuator.audit.retain(|id| self.host.containers.contains_key(id));
+        let (samples, counts) = (&self.host.reader.samples, self.network.is_counted());
+        let containers = self.host.containers.iter().map(|(id, container)| ContainerStatus {
             container: id.to_string(),
             usage: samples.newest_of(id),
-            planned: self.plan.limits_at(id, now),
+            planned: self.host.plan.limits_at(id, now),
             in_force: container.in_force(),
             is_network_counted: counts && container.network.is_some(),
             left_in_its_group: container.refusals.values().cloned().collect(),
-            reasons: self.actuator.audit.newest_reasons(id),
+            reasons: self.host.actuator.audit.newest_reasons(id),
         });
         let troubles = self.troubles.counts().into_iter();
         let status = AgentStatus {
@@ -294,8 +285,8 @@ impl Agent {
             capacity: self.capacity,
             node_usage: samples.newest_of_node(),
             others_usage: status::others(samples.newest_of_node(), samples.newest()),
-            pressure: pressure(&self.reader.proc),
-            memory_victims: self.memory_victims(),
+            pressure: pressure(&self.host.reader.proc),
+            memory_victims: self.node.memory_victims(&self.host.containers),
             containers: containers.collect(),
             troubles: troubles.map(|(kind, count)| (kind.into(), count)).collect(),
         };
@@ -306,20 +297,22 @@ impl Agent {
     /// Reads all containers, or those that are trees, without their network.
     fn read(&mut self, only_trees: bool, now: Instant) {
         let is_read = |container: &NodeContainer| !only_trees || container.needs_table();
-        let containers = self.containers.iter_mut().filter(|(_, container)| is_read(container));
+        let containers =
+            self.host.containers.iter_mut().filter(|(_, container)| is_read(container));
         let containers: Vec<_> = containers.collect();
         if containers.is_empty() {
             return;
         }
         // One scan serves all containers. None is needed when every container has a group.
         let needs_table = containers.iter().any(|(_, container)| container.needs_table());
-        let table = if needs_table { self.reader.scan() } else { Some(ProcessTable::default()) };
+        let table =
+            if needs_table { self.host.reader.scan() } else { Some(ProcessTable::default()) };
         let Some(table) = table else {
             return;
         };
         let counters = if only_trees { None } else { self.network.counters() };
         for (id, container) in containers {
-            self.reader.read(id, container, &table, counters.as_ref(), now);
+            self.host.reader.read(id, container, &table, counters.as_ref(), now);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use elastane_protocol::{Limits, RunningContainer};
 
-use super::container_network::ContainerNetwork;
+use super::network::ContainerNetwork;
 use crate::{
     actuators::{KernelFileError, LimitPlace, Limiter, Owner, read_pids, read_pids_below},
     cgroups::{Controller, Version},

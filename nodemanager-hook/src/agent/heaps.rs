@@ -1,15 +1,21 @@
 //! The JVMs of containers: finds them among the processes and measures their heaps.
 
+mod plan;
+mod shortage;
+mod wishes;
+
 use std::{
     collections::{HashMap, HashSet},
     path::Path,
     time::Instant,
 };
 
-use super::{
-    container::{Containers, NodeContainer},
-    heap_wishes::HeapWishes,
+use self::wishes::HeapWishes;
+pub(super) use self::{
+    plan::{plan_heaps, restore_all_heaps, restore_heaps},
+    shortage::{share_shortage, spare_heaps},
 };
+use super::container::{Containers, NodeContainer};
 use crate::{
     audit::Reason,
     config,
@@ -32,7 +38,7 @@ pub(super) struct NodeHeaps {
     pub follow: bool,
     /// Whether JVMs follow the planned memory.
     pub follow_plan: bool,
-    pub wishes: HeapWishes,
+    wishes: HeapWishes,
     search: JvmSearch,
     /// Memory that JVMs had mapped more than once, also of those that cannot be looked at now.
     mapped_again: HashMap<ProcessKey, u64>,
@@ -176,11 +182,6 @@ impl NodeHeaps {
             (control, heap, u64::try_from(bytes).unwrap_or(all_bytes))
         });
         sized.collect()
-    }
-
-    /// Whether a JVM is being looked for.
-    pub fn is_searching(&self) -> bool {
-        self.search.is_held_up()
     }
 
     /// The control of a JVM, in a container or not. None if the JVM has ended.

@@ -1,5 +1,8 @@
 //! The node as a whole: its usage, and the measures against a shortage of memory.
 
+mod memory_victims;
+mod shortage;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},
@@ -7,31 +10,38 @@ use std::{
 
 use elastane_protocol::{Limits, MemoryVictim};
 
-use super::{
-    Agent,
-    heap_shortage::{share_shortage, spare_heaps},
+use self::{
     memory_victims::{VictimCandidate, memory_victims, overcommitted},
     shortage::Shortage,
+};
+use super::{
+    actuator::Actuator,
+    container::Containers,
+    heaps::{NodeHeaps, share_shortage, spare_heaps},
+    host::Host,
+    network::NodeNetwork,
 };
 use crate::{
     audit::{Reason, Shortfall},
     config,
     container_id::ContainerId,
     killing::Killing,
-    sensors::{MemoryState, NodeSensor},
+    sensors::{MemoryState, NodeSensor, ProcFs},
 };
 
 /// How long killed processes have to end before they count as living: one that waits for a disk ends late.
-pub(super) const KILLED_WITHIN: Duration = Duration::from_secs(2);
+const KILLED_WITHIN: Duration = Duration::from_secs(2);
 /// The default floor, in percent of the node's memory.
 const FLOOR_PERCENT: u64 = 3;
 
 #[derive(Debug)]
 pub(super) struct WatchedNode {
     sensor: NodeSensor,
+    /// The memory that may be promised to containers.
+    capacity_bytes: u64,
     memory: Option<MemoryState>,
     floor_bytes: Option<u64>,
-    pub shortage: Shortage,
+    shortage: Shortage,
     /// The victims as of the newest reading.
     named: Vec<MemoryVictim>,
     kill: Option<Kill>,
@@ -47,9 +57,10 @@ struct Kill {
 }
 
 impl WatchedNode {
-    pub fn new(sensor: NodeSensor, config: config::Memory) -> Self {
+    pub fn new(sensor: NodeSensor, capacity_bytes: u64, config: config::Memory) -> Self {
         Self {
             sensor,
+            capacity_bytes,
             memory: None,
             floor_bytes: config.node_floor_bytes,
             shortage: Shortage::new(config.kill_after()),
@@ -82,64 +93,72 @@ impl WatchedNode {
             available_bytes: self.memory.map_or(0, |memory| memory.available_bytes),
         }
     }
-}
 
-impl Agent {
     /// Reads the node and acts on a shortage of memory.
-    pub(super) fn read_node(&mut self, now: Instant) {
-        self.record_kill(now);
-        let read = self.node.sensor.read(&self.reader.proc, now);
-        if let Some((mut reading, memory)) = self.troubles.check("node not read", read) {
-            let grown = self.troubles.check("node not read", self.network.read());
+    pub fn step(
+        &mut self,
+        host: &mut Host,
+        heaps: &NodeHeaps,
+        network: &mut NodeNetwork,
+        now: Instant,
+    ) {
+        self.record_kill(&host.reader.proc, &mut host.actuator, now);
+        let troubles = &host.actuator.troubles;
+        let read = self.sensor.read(&host.reader.proc, now);
+        if let Some((mut reading, memory)) = troubles.check("node not read", read) {
+            let grown = troubles.check("node not read", network.read());
             reading.counted.add(grown.unwrap_or_default());
-            self.reader.samples.add_node(&reading);
-            self.node.memory = Some(memory);
+            host.reader.samples.add_node(&reading);
+            self.memory = Some(memory);
         }
-        let short_bytes = self.node.short_bytes();
-        let mut may_be_asked = match short_bytes > 0 || self.node.shortage.asks_jvms() {
-            true => self.may_be_asked(now),
+        let short_bytes = self.short_bytes();
+        let mut may_be_asked = match short_bytes > 0 || self.shortage.asks_jvms() {
+            true => self.may_be_asked(host, heaps, now),
             false => BTreeSet::new(),
         };
         let spare = match short_bytes {
             0 => BTreeMap::new(),
-            _ => spare_heaps(&self.heaps, &self.containers, &may_be_asked),
+            _ => spare_heaps(heaps, &host.containers, &may_be_asked),
         };
-        let shortage = &mut self.node.shortage;
         // JVMs that were not looked at yet may give memory back too.
-        let is_unknown = !may_be_asked.is_empty() && !self.heaps.knows_all();
+        let is_unknown = !may_be_asked.is_empty() && !heaps.knows_all();
         let may_give_back = !spare.is_empty() || is_unknown;
-        shortage.read(short_bytes > 0, may_give_back, now);
-        if !shortage.asks_jvms() {
+        self.shortage.read(short_bytes > 0, may_give_back, now);
+        if !self.shortage.asks_jvms() {
             may_be_asked.clear();
         }
-        let (containers, margin) = (&mut self.containers, self.actuator.margin);
-        share_shortage(containers, &may_be_asked, short_bytes, &spare, margin);
+        let margin = host.actuator.margin;
+        share_shortage(&mut host.containers, &may_be_asked, short_bytes, &spare, margin);
         if short_bytes == 0 {
-            self.node.named.clear();
+            self.named.clear();
             return;
         }
         let message = format!("the node is short of {short_bytes} bytes");
-        self.troubles.warn("memory of the node", message);
-        self.record_named();
+        troubles.warn("memory of the node", message);
+        self.record_named(host);
         // Without planned limits, Elastane has not overcommitted the node.
-        let is_killing = self.node.kill.is_some();
-        if !is_killing && self.plan.limits_anything(now) && self.node.is_too_late(now) {
-            self.kill_first_victim(now);
-            self.node.shortage.killed(now);
+        if self.kill.is_none() && host.plan.limits_anything(now) && self.is_too_late(now) {
+            self.kill_first_victim(host, now);
+            self.shortage.killed(now);
         }
+    }
+
+    /// Records a kill whose processes have not ended yet, without waiting for them.
+    pub fn end(&mut self, host: &mut Host, now: Instant) {
+        self.record_kill(&host.reader.proc, &mut host.actuator, now + KILLED_WITHIN);
     }
 
     /// The containers that should give way now.
-    pub(super) fn memory_victims(&self) -> Vec<MemoryVictim> {
-        if !self.node.shortage.is_naming() {
+    pub fn memory_victims(&self, containers: &Containers) -> Vec<MemoryVictim> {
+        if !self.shortage.is_naming() {
             return Vec::new();
         }
-        memory_victims(self.overcommitted(), self.node.short_bytes())
+        memory_victims(self.overcommitted(containers), self.short_bytes())
     }
 
     /// The containers whose requests exceed the node's physical memory.
-    fn overcommitted(&self) -> Vec<VictimCandidate> {
-        let asked = self.containers.iter().filter_map(|(id, container)| {
+    fn overcommitted(&self, containers: &Containers) -> Vec<VictimCandidate> {
+        let asked = containers.iter().filter_map(|(id, container)| {
             Some(VictimCandidate {
                 id: id.clone(),
                 started: container.root?.start_ticks,
@@ -147,56 +166,55 @@ impl Agent {
                 resident_bytes: container.sensor.resident_bytes(),
             })
         });
-        overcommitted(asked.collect(), self.capacity.memory_bytes)
+        overcommitted(asked.collect(), self.capacity_bytes)
     }
 
     /// The containers whose JVMs may be asked to return memory for the node.
-    fn may_be_asked(&self, now: Instant) -> BTreeSet<ContainerId> {
-        if !self.heaps.follow {
+    fn may_be_asked(&self, host: &Host, heaps: &NodeHeaps, now: Instant) -> BTreeSet<ContainerId> {
+        if !heaps.follow {
             return BTreeSet::new();
         }
-        let overcommitted = self.overcommitted().into_iter().map(|one| one.id);
+        let overcommitted = self.overcommitted(&host.containers).into_iter().map(|one| one.id);
         // Elastane leaves containers alone that it does not limit.
-        overcommitted.filter(|id| self.plan.wanted(id, now).0 != Limits::default()).collect()
+        overcommitted.filter(|id| host.plan.wanted(id, now).0 != Limits::default()).collect()
     }
 
     /// Logs and audits the victims that the reading before did not name.
-    fn record_named(&mut self) {
-        let victims = self.memory_victims();
-        let was_named = |id: &str| self.node.named.iter().any(|former| former.container == id);
+    fn record_named(&mut self, host: &mut Host) {
+        let victims = self.memory_victims(&host.containers);
+        let was_named = |id: &str| self.named.iter().any(|former| former.container == id);
         for victim in victims.iter().filter(|one| !was_named(&one.container)) {
             if let Ok(id) = victim.container.parse::<ContainerId>() {
-                let shortfall = self.node.shortfall(victim);
+                let shortfall = self.shortfall(victim);
                 log::info!("{id} is named to the ResourceManager: {shortfall}");
-                self.actuator.audit.record(&id, Reason::Named, shortfall);
+                host.actuator.audit.record(&id, Reason::Named, shortfall);
             }
         }
-        self.node.named = victims;
+        self.named = victims;
     }
 
-    fn kill_first_victim(&mut self, now: Instant) {
-        let Some(victim) = self.node.named.first() else {
+    fn kill_first_victim(&mut self, host: &mut Host, now: Instant) {
+        let Some(victim) = self.named.first() else {
             return;
         };
-        let mut containers = self.containers.iter();
+        let mut containers = host.containers.iter();
         let found = containers.find(|(id, _)| id.as_str() == victim.container);
         if let Some((id, container)) = found {
-            let processes = self.reader.kill(container);
-            let shortfall = self.node.shortfall(victim);
+            let processes = host.reader.kill(container);
+            let shortfall = self.shortfall(victim);
             let count = processes.count();
             log::warn!("{id} is killed, {count} processes: {shortfall}");
-            self.node.kill = Some(Kill { id: id.clone(), processes, shortfall, begun: now });
+            self.kill = Some(Kill { id: id.clone(), processes, shortfall, begun: now });
         }
     }
 
     /// Records how many processes have ended, once all have, or after a while.
-    pub(super) fn record_kill(&mut self, now: Instant) {
-        let proc = &self.reader.proc;
+    fn record_kill(&mut self, proc: &ProcFs, actuator: &mut Actuator, now: Instant) {
         let is_over = |kill: &mut Kill| {
             let is_late = now.saturating_duration_since(kill.begun) >= KILLED_WITHIN;
             is_late || kill.processes.ended(proc) == kill.processes.count()
         };
-        let Some(Kill { id, processes, shortfall, .. }) = self.node.kill.take_if(is_over) else {
+        let Some(Kill { id, processes, shortfall, .. }) = self.kill.take_if(is_over) else {
             return;
         };
         let ended = processes.ended(proc);
@@ -205,8 +223,8 @@ impl Agent {
             let message = format!(
                 "{id}: {left} processes have not ended {KILLED_WITHIN:?} after they were killed"
             );
-            self.troubles.warn("killed processes that live", message);
+            actuator.troubles.warn("killed processes that live", message);
         }
-        self.actuator.audit.killed(&id, ended, left, shortfall);
+        actuator.audit.killed(&id, ended, left, shortfall);
     }
 }

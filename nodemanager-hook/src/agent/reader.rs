@@ -1,6 +1,6 @@
 //! Reads the processes of the node, and the usage of containers.
 
-use std::{collections::BTreeSet, time::Instant};
+use std::{collections::BTreeSet, io, time::Instant};
 
 use super::container::NodeContainer;
 use crate::{
@@ -39,6 +39,11 @@ impl Reader {
             self.troubles.warn("processes not readable", error);
         }
         Some(table)
+    }
+
+    /// The texts of `/proc/PID/cgroup` of the processes that still run.
+    pub fn cgroups(&self, pids: impl IntoIterator<Item = u32>) -> io::Result<Vec<String>> {
+        pids.into_iter().filter_map(|pid| self.proc.cgroup(pid).transpose()).collect()
     }
 
     /// Adds a reading to a container's open sample. `counters`: None if the network is not read.

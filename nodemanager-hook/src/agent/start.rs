@@ -16,15 +16,18 @@ use super::{
     Agent,
     actuator::Actuator,
     capacity::{capacity, online_cores},
-    heaps::NodeHeaps,
-    network_start,
+    container::Containers,
+    groups::ContainerGroups,
+    heaps::{NodeHeaps, restore_heaps},
+    host::Host,
+    left_behind::put_back_left_behind,
+    network::{self, NodeNetwork},
     node::WatchedNode,
-    node_network::NodeNetwork,
     reader::Reader,
 };
 use crate::{
     actuators::{KernelFiles, LimitError, Margin, OwnGroups},
-    audit::Audit,
+    audit::{Audit, Reason},
     cgroups::{Controller, Hierarchies, systemd_runs},
     config::Config,
     journal::Journal,
@@ -49,7 +52,7 @@ impl Agent {
         let unreadable = |error| format!("cannot read {PROC}: {error}");
         let mountinfo = fs::read_to_string(proc.path("self/mountinfo")).map_err(unreadable)?;
         let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
-        let network = network_start::choose(&config.network, &hierarchies);
+        let network = network::choose(&config.network, &hierarchies);
         hierarchies.serve_network(network.as_ref().map(ChosenBackend::groups));
         let disks = Disks::new(Path::new(SYS));
         let local_disks = local_disks(&disks, &config.disk.local_dirs, &mountinfo);
@@ -65,7 +68,7 @@ impl Agent {
         let detected = Capacity {
             cpu_cores: online_cores(),
             memory_bytes: memory.map_or(0, |memory| memory.total_bytes),
-            network_bytes_per_s: network_start::link_bytes_per_s(&config.network).unwrap_or(0),
+            network_bytes_per_s: network::link_bytes_per_s(&config.network).unwrap_or(0),
             disk_bytes_per_s: disk_speed.unwrap_or(0),
         };
         let capacity = capacity(&config.capacity, detected);
@@ -98,39 +101,40 @@ impl Agent {
         );
         let memory_watch =
             MemoryWatch::new().map_err(|error| format!("cannot watch memory limits: {error}"))?;
-        let mut agent = Self {
+        let reader = Reader {
+            proc,
+            kernel_threads,
+            forbidden: table.ancestors(std::process::id()),
+            disks: measured_disks,
+            samples: Samples::default(),
+            waits: troubles.check_of("waits for a core", "they are not measured", CpuWaits::open()),
+            troubles: troubles.clone(),
+        };
+        let now = Instant::now();
+        let can_limit = can_limit(own, &local_disks, &network);
+        let mut groups = ContainerGroups::new(own_groups, config.cgroup.from_arrival);
+        put_back_left_behind(&groups, &mut actuator);
+        let containers = Containers::default();
+        let mut host = Host { containers, plan: Plan::ended(now), reader, actuator };
+        groups.release(&mut host);
+        let mut heaps =
+            NodeHeaps::open(config.jvm, groups.can_limit(), Path::new(PROC), troubles.clone());
+        restore_heaps(&mut heaps, &mut host, Some(Reason::LeftBehind), now);
+        Ok(Self {
             agent_run: RandomState::new().build_hasher().finish(),
-            can_limit: can_limit(own, &local_disks, &network),
+            can_limit,
             capacity,
-            heaps: NodeHeaps::open(config.jvm, own.is_some(), Path::new(PROC), troubles.clone()),
-            reader: Reader {
-                proc,
-                kernel_threads,
-                forbidden: table.ancestors(std::process::id()),
-                disks: measured_disks,
-                samples: Samples::default(),
-                waits: troubles.check_of(
-                    "waits for a core",
-                    "they are not measured",
-                    CpuWaits::open(),
-                ),
-                troubles: troubles.clone(),
-            },
-            own_groups,
-            from_arrival: config.cgroup.from_arrival,
-            containers: Default::default(),
-            node: WatchedNode::new(sensor, config.memory),
+            host,
+            groups,
+            heaps,
             network,
+            node: WatchedNode::new(sensor, capacity.memory_bytes, config.memory),
             memory_watch: Arc::new(memory_watch),
             reported: 0,
-            plan: Plan::ended(Instant::now()),
-            actuator,
             troubles,
             status_file: status::path(&config.socket.path),
             stopped: false,
-        };
-        agent.put_back_left_behind();
-        Ok(agent)
+        })
     }
 
     /// The node's size and the resources that the agent can limit, for the log.

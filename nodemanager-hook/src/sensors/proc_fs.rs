@@ -142,18 +142,20 @@ impl ProcFs {
         parse: impl Fn(&str) -> Option<T>,
     ) -> io::Result<Option<T>> {
         let path = || format!("{}/{pid}/{name}", self.root.display());
+        let of_file =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path()));
         let file = match held.0.take() {
             Some(file) => file,
             None => match File::open(path()) {
                 Err(error) if is_gone(&error) => return Ok(None),
-                other => other?,
+                other => other.map_err(of_file)?,
             },
         };
         let mut buffer = [0; 4096];
         // The kernel gives each of these files as one record, so nothing follows a single read.
         let length = match file.read_at(&mut buffer, 0) {
             Err(error) if is_gone(&error) => return Ok(None),
-            other => other?,
+            other => other.map_err(of_file)?,
         };
         // The kernel assigns the lowest free descriptor.
         held.0 = Some(file).filter(|file| file.as_raw_fd() < self.hold_below);

@@ -6,11 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    container::{Containers, NodeContainer},
-    heaps::NodeHeaps,
+use super::NodeHeaps;
+use crate::{
+    actuators::Margin,
+    agent::container::{Containers, NodeContainer},
+    container_id::ContainerId,
 };
-use crate::{actuators::Margin, container_id::ContainerId};
 
 /// Less is not worth the wait. The default of `memory.margin_bytes`.
 const MIN_GIVEN_BACK_BYTES: u64 = 64 * 1024 * 1024;
@@ -26,7 +27,7 @@ fn shares(spare_bytes: &[u64], short_bytes: u64) -> Vec<u64> {
 }
 
 /// The most that the JVMs of each of these containers could return, in bytes.
-pub(super) fn spare_heaps(
+pub fn spare_heaps(
     heaps: &NodeHeaps,
     containers: &Containers,
     may_be_asked: &BTreeSet<ContainerId>,
@@ -44,7 +45,7 @@ pub(super) fn spare_heaps(
 
 /// Sets the targets of the containers' JVMs. Those that have reached their target get a smaller one
 /// while the node is still short. Containers that may not be asked get none.
-pub(super) fn share_shortage(
+pub fn share_shortage(
     containers: &mut Containers,
     may_be_asked: &BTreeSet<ContainerId>,
     short_bytes: u64,

@@ -3,24 +3,27 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
 use elastane_protocol::CanLimit;
 
-use super::Agent;
 use crate::{
     actuators::{LimitError, LimitPlace, OwnGroups, Owner},
+    agent::{
+        container::{Containers, NodeContainer},
+        host::Host,
+    },
     cgroups::{Controller, Hierarchy, Version},
     container_id::ContainerId,
+    once::Once,
     restrictions::Losses,
 };
 
 /// What was found out about moves in one pass over the containers, of which many are alike.
 #[derive(Debug, Default)]
-pub(super) struct MoveChecks {
+pub struct MoveChecks {
     losses: Losses,
     no_parent: BTreeMap<Controller, Option<String>>,
 }
@@ -123,74 +126,60 @@ fn is_removed(group: &Path) -> bool {
     group.as_os_str().as_bytes().ends_with(b" (deleted)")
 }
 
-impl Agent {
-    /// Whether the agent can limit a resource of any container here. With none the answer is for the next one.
-    pub(super) fn can_limit(&self) -> CanLimit {
-        let running = || self.containers.values().filter(|container| container.root.is_some());
-        let is_possible = |controller: Controller| match running().next() {
-            Some(_) => running().any(|container| !container.refusals.contains_key(&controller)),
-            None => {
-                let no_parent = self.own_groups.as_ref().and_then(|own| own.no_parent(controller));
-                no_parent.is_none()
-            }
-        };
-        let CanLimit { cpu, memory, disk, network_sent, network_received } = self.can_limit;
-        CanLimit {
-            cpu: cpu && is_possible(Controller::Cpu),
-            memory: memory && is_possible(Controller::Memory),
-            disk: disk && is_possible(Controller::Disk),
-            network_sent: network_sent && is_possible(Controller::Network),
-            network_received: network_received
-                && self.network.is_counted()
-                && is_possible(Controller::Network),
+/// Notes which moves a container is spared. Logs the first container, and counts each one once. `cgroups` are the texts of
+/// `/proc/PID/cgroup` of its processes.
+pub(super) fn refuse_moves(
+    id: &ContainerId,
+    container: &mut NodeContainer,
+    cgroups: &[String],
+    own: &OwnGroups,
+    checks: &mut MoveChecks,
+    troubles: &Once,
+) {
+    container.refusals = refusals(&container.places, cgroups, own, checks);
+    let Some(why) = container.refusals.values().next().filter(|_| !container.was_refused) else {
+        return;
+    };
+    container.was_refused = true;
+    let message =
+        format!("{id} is not moved to a group of the agent, and not limited there: {why}");
+    troubles.warn("containers left in their group", message);
+}
+
+/// Finds out which containers must not be moved, by their processes at the last reading.
+pub(super) fn check_moves(
+    own: &OwnGroups,
+    host: &mut Host,
+    is_checked: impl Fn(&ContainerId, &NodeContainer) -> bool,
+) {
+    let (reader, troubles) = (&host.reader, &host.actuator.troubles);
+    let mut checks = MoveChecks::default();
+    for (id, container) in &mut host.containers {
+        if !is_checked(id, container) {
+            continue;
+        }
+        let root = container.root.map(|root| root.pid);
+        let pids: BTreeSet<u32> = container.pids.iter().copied().chain(root).collect();
+        let read = reader.cgroups(pids);
+        if let Some(cgroups) = troubles.check_of("readings", id, read) {
+            refuse_moves(id, container, &cgroups, own, &mut checks, troubles);
         }
     }
+}
 
-    /// Looks again at the containers that were not moved: an administrator may have changed what held them.
-    pub(super) fn check_refusals(&mut self) {
-        let refused = self.containers.iter().filter(|(_, one)| !one.refusals.is_empty());
-        self.check_moves_of(refused.map(|(id, _)| id.clone()).collect());
-    }
-
-    /// Finds out which containers must not be moved, by their processes at the last reading.
-    pub(super) fn check_moves_of(&mut self, ids: Vec<ContainerId>) {
-        let mut checks = MoveChecks::default();
-        for id in ids {
-            let Some(container) = self.containers.get(&id) else {
-                continue;
-            };
-            let root = container.root.map(|root| root.pid);
-            let pids: BTreeSet<u32> = container.pids.iter().copied().chain(root).collect();
-            let proc = &self.reader.proc;
-            let cgroups = pids.into_iter().map(|pid| proc.cgroup(pid));
-            let read: io::Result<Vec<Option<String>>> = cgroups.collect();
-            if let Some(cgroups) = self.troubles.check_of("readings", &id, read) {
-                let cgroups: Vec<String> = cgroups.into_iter().flatten().collect();
-                self.refuse_moves(&id, &cgroups, &mut checks);
-            }
-        }
-    }
-
-    /// Notes which moves a container is spared. Logs the first container, and counts each one once.
-    pub(super) fn refuse_moves(
-        &mut self,
-        id: &ContainerId,
-        cgroups: &[String],
-        checks: &mut MoveChecks,
-    ) {
-        let (Some(container), Some(own)) = (self.containers.get_mut(id), &self.own_groups) else {
-            return;
-        };
-        container.refusals = refusals(&container.places, cgroups, own, checks);
-        let Some(why) = container.refusals.values().next() else {
-            return;
-        };
-        if !container.was_refused {
-            container.was_refused = true;
-            let message =
-                format!("{id} is not moved to a group of the agent, and not limited there: {why}");
-            self.troubles.warn("containers left in their group", message);
-        }
+/// What of `host` the agent can limit for any container here. With none the answer is for the next one.
+pub(super) fn possible(host: CanLimit, own: &OwnGroups, containers: &Containers) -> CanLimit {
+    let running = || containers.values().filter(|container| container.root.is_some());
+    let is_possible = |controller: Controller| match running().next() {
+        Some(_) => running().any(|container| !container.refusals.contains_key(&controller)),
+        None => own.no_parent(controller).is_none(),
+    };
+    CanLimit {
+        cpu: host.cpu && is_possible(Controller::Cpu),
+        memory: host.memory && is_possible(Controller::Memory),
+        disk: host.disk && is_possible(Controller::Disk),
+        network_sent: host.network_sent && is_possible(Controller::Network),
+        network_received: host.network_received && is_possible(Controller::Network),
     }
 }
 

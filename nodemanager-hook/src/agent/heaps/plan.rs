@@ -1,29 +1,31 @@
 //! JVMs follow the planned memory of their container: they shrink before the limit falls, may grow
 //! after it has risen, and are restored when the plan does not limit them.
 //!
-//! [`super::actuator`] writes the limit itself, which falls with the resident memory.
+//! [`crate::agent::actuator`] writes the limit itself, which falls with the resident memory.
 
-use std::time::Instant;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use elastane_protocol::Limits;
 use serde_json::json;
 
-use super::{actuator::Actuator, container::Containers, heaps::NodeHeaps};
+use super::NodeHeaps;
 use crate::{
+    agent::host::Host,
     audit::Reason,
     jvm::{ContainerMemory, HeapStep, Wish},
-    plan::Plan,
 };
 
+/// How long a stopping agent waits for JVMs.
+const RESTORE_WITHIN: Duration = Duration::from_secs(3);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
 /// Plans the next steps of each container's JVMs, by the limits in force before they change.
-/// [`super::heap_wishes::HeapWishes::advance`] carries the steps out afterwards.
-pub(super) fn plan_heaps(
-    heaps: &mut NodeHeaps,
-    containers: &mut Containers,
-    plan: &Plan,
-    actuator: &mut Actuator,
-    now: Instant,
-) {
+/// [`super::wishes::HeapWishes::advance`] carries the steps out afterwards.
+pub fn plan_heaps(heaps: &mut NodeHeaps, host: &mut Host, now: Instant) {
+    let Host { containers, plan, actuator, .. } = host;
     for (id, container) in containers {
         let (planned, _) = plan.wanted(id, now);
         let target = container.heap_target(&planned, heaps.follow_plan);
@@ -65,14 +67,8 @@ pub(super) fn plan_heaps(
 }
 
 /// Restores the changed JVMs whose container has no target; with a reason, all changed JVMs.
-pub(super) fn restore_heaps(
-    heaps: &mut NodeHeaps,
-    containers: &mut Containers,
-    plan: &Plan,
-    actuator: &mut Actuator,
-    why: Option<Reason>,
-    now: Instant,
-) {
+pub fn restore_heaps(heaps: &mut NodeHeaps, host: &mut Host, why: Option<Reason>, now: Instant) {
+    let Host { containers, plan, actuator, .. } = host;
     let changed = actuator.journal.jvms().map(|(id, jvm)| (id.clone(), jvm));
     for (id, jvm) in changed.collect::<Vec<_>>() {
         if heaps.wishes.restores(jvm, now) {
@@ -107,5 +103,29 @@ pub(super) fn restore_heaps(
             let mut changed = actuator.journal.jvms();
             container.gave_back_for_node = changed.any(|(changed, _)| changed == id);
         }
+    }
+    heaps.wishes.advance(Duration::ZERO, actuator, now);
+}
+
+/// Restores all JVMs and waits a moment.
+pub fn restore_all_heaps(heaps: &mut NodeHeaps, host: &mut Host) {
+    let deadline = Instant::now() + RESTORE_WITHIN;
+    loop {
+        let now = Instant::now();
+        let left = deadline.saturating_duration_since(now);
+        restore_heaps(heaps, host, Some(Reason::AgentStops), now);
+        let is_over = !heaps.wishes.are_open() && !heaps.search.is_held_up();
+        if is_over || left.is_zero() {
+            break;
+        }
+        if !heaps.wishes.are_open() {
+            thread::sleep(BETWEEN_LOOKS);
+            continue;
+        }
+        heaps.wishes.advance(left, &mut host.actuator, now);
+    }
+    let left = host.actuator.journal.jvms().len();
+    if left > 0 {
+        log::warn!("{left} JVMs did not answer: their flags are not restored");
     }
 }

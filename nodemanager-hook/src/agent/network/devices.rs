@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Chooses the backend for this host, and logs the backends that do not work.
-pub(super) fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Option<ChosenBackend> {
+pub fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Option<ChosenBackend> {
     if !config.measure || !geteuid().is_root() {
         return None;
     }

@@ -11,7 +11,7 @@ use crate::{
 
 /// One container's network. Dropping it ends the counting.
 #[derive(Debug)]
-pub(super) struct ContainerNetwork {
+pub struct ContainerNetwork {
     pub group: PathBuf,
     pub group_network: Box<dyn GroupNetwork>,
     received: Growth,

@@ -9,8 +9,8 @@ use std::{
 
 use serde_json::json;
 
-use super::actuator::Actuator;
 use crate::{
+    agent::actuator::Actuator,
     audit::Reason,
     container_id::ContainerId,
     jvm::{
@@ -26,7 +26,7 @@ const MAX_JOBS: usize = 256;
 const RESTORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Default)]
-pub(super) struct HeapWishes {
+pub struct HeapWishes {
     /// Started with the first wish.
     worker: Option<Worker>,
     jvms: BTreeMap<ProcessKey, JvmWishes>,

@@ -1,14 +1,21 @@
 //! The node's network: the backend that counts and limits the containers' groups, and the shaped
 //! devices.
 
+mod container_network;
+mod devices;
+
 use std::{io, time::Instant};
 
 use elastane_protocol::Limits;
 
+use self::devices::{measured_devices, put_back, remember, shapers};
+pub use self::{
+    container_network::ContainerNetwork,
+    devices::{choose, link_bytes_per_s},
+};
 use super::{
     container::{Containers, NodeContainer},
-    container_network::ContainerNetwork,
-    network_start::{measured_devices, put_back, remember, shapers},
+    host::Host,
 };
 use crate::{
     audit::{Audit, Reason},
@@ -18,7 +25,6 @@ use crate::{
     journal::{Journal, NetworkMade},
     network::{AllCounters, Backend, ChosenBackend, EgressRate, NetworkDevice, Networks, Shaper},
     once::Once,
-    plan::Plan,
     sensors::{Counted, Growth},
 };
 
@@ -161,13 +167,8 @@ impl NodeNetwork {
     }
 
     /// Puts the planned limits in force for all containers.
-    pub fn follow_plan(
-        &mut self,
-        containers: &mut Containers,
-        plan: &Plan,
-        audit: &mut Audit,
-        now: Instant,
-    ) {
+    pub fn follow_plan(&mut self, host: &mut Host, now: Instant) {
+        let Host { containers, plan, actuator, .. } = host;
         for (id, container) in containers {
             let Some(network) = &mut container.network else {
                 continue;
@@ -184,7 +185,7 @@ impl NodeNetwork {
             let changed = self.limit(network, &wanted);
             if self.troubles.check_of("limits", id, changed).is_some() {
                 network.in_force = wanted;
-                audit.network_changed(id, reason, &wanted);
+                actuator.audit.network_changed(id, reason, &wanted);
             }
         }
     }

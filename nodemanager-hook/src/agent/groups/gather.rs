@@ -1,0 +1,88 @@
+//! Moves processes that somebody took out of a container's own groups there again.
+
+use std::{collections::BTreeMap, io};
+
+use super::{
+    refusals::{MoveChecks, refusals},
+    tree_moves::{Moving, move_tree},
+};
+use crate::{
+    actuators::OwnGroups,
+    agent::{container::NodeContainer, host::Host, reader::Reader},
+    cgroups::Controller,
+    container_id::ContainerId,
+    sensors::ProcessTable,
+};
+
+/// Looks at the containers of which a reading missed a process.
+pub(super) fn gather(own: &OwnGroups, host: &mut Host) {
+    let mut incomplete: Vec<ContainerId> = Vec::new();
+    for (id, container) in &mut host.containers {
+        if container.sensor.processes.taken_out.is_empty() {
+            continue;
+        }
+        if container.own_places().next().is_none() {
+            // The container executor may move processes in its groups.
+            container.sensor.processes.taken_out.clear();
+            continue;
+        }
+        container.sensor.processes.take_back();
+        incomplete.push(id.clone());
+    }
+    if incomplete.is_empty() {
+        return;
+    }
+    let Some(table) = host.reader.scan() else {
+        return;
+    };
+    let mut checks = MoveChecks::default();
+    for id in incomplete {
+        let Some(container) = host.containers.get_mut(&id) else {
+            continue;
+        };
+        let troubles = &host.actuator.troubles;
+        let scattered = scattered(container, &table, &host.reader, own, &mut checks);
+        let moved = match troubles.check_of("readings", &id, scattered) {
+            Some(Scattered::MayMove(moving)) => {
+                let moved = move_tree(container, &moving, &table, &host.reader, &host.actuator);
+                moved.map(drop).map_err(|error| error.to_string())
+            }
+            Some(Scattered::Stays(why)) => Err(format!("it stays there: {why}")),
+            Some(Scattered::Nothing) | None => continue,
+        };
+        // The others of the container stay limited.
+        if let Err(why) = moved {
+            let message = format!("{id}: a process was taken out of its group: {why}");
+            troubles.warn("processes outside of their group", message);
+        }
+    }
+}
+
+enum Scattered {
+    /// The whole tree, with its places in own groups.
+    MayMove(Moving),
+    /// A process would lose a restriction there.
+    Stays(String),
+    Nothing,
+}
+
+fn scattered(
+    container: &NodeContainer,
+    table: &ProcessTable,
+    reader: &Reader,
+    own: &OwnGroups,
+    checks: &mut MoveChecks,
+) -> io::Result<Scattered> {
+    let Some(root) = container.root.filter(|_| container.can_be_moved()) else {
+        return Ok(Scattered::Nothing);
+    };
+    let places: BTreeMap<Controller, _> =
+        container.own_places().map(|(controller, place)| (controller, place.clone())).collect();
+    let tree = table.tree(root, &container.sensor.processes.keys());
+    let cgroups = reader.cgroups(tree.iter().map(|process| process.pid))?;
+    let refused = refusals(&container.places, &cgroups, own, checks);
+    Ok(match places.keys().find_map(|controller| refused.get(controller)) {
+        Some(why) => Scattered::Stays(why.clone()),
+        None => Scattered::MayMove(Moving { root, places }),
+    })
+}
