@@ -1,21 +1,26 @@
 //! The agent's state. It changes with a request, a round or a wake of the memory watch.
 //!
-//! Nothing here waits or reads a clock: callers pass `now`.
+//! Nothing here waits or reads a clock, but the stop: callers pass `now`.
 
 mod actuator;
+mod arrival;
 mod capacity;
 mod container;
 mod groups;
 mod heaps;
 mod host;
 mod left_behind;
-mod lifecycle;
 mod network;
 mod node;
 mod reader;
 mod start;
 
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Instant,
+};
 
 use elastane_protocol::{
     AgentRequest, AgentResponse, CanLimit, Capacity, Limits, Reply, Report, RunningContainer,
@@ -24,19 +29,23 @@ use elastane_protocol::{
 pub use self::network::link_bytes_per_s;
 use self::{
     actuator::Wanted,
+    arrival::receive,
     container::NodeContainer,
     groups::ContainerGroups,
-    heaps::{NodeHeaps, plan_heaps, restore_heaps},
+    heaps::{NodeHeaps, plan_heaps, restore_all_heaps, restore_heaps},
     host::Host,
     network::NodeNetwork,
     node::WatchedNode,
+    start::{describe, start},
 };
 use crate::{
     audit::{Reason, unix_ms},
+    config::Config,
     container_id::ContainerId,
     containers,
-    memory_watch::{Cause, MemoryWatch, Wake},
+    memory_watch::{MemoryWatch, Wake},
     once::Once,
+    own_file,
     peer::Peer,
     plan::Plan,
     report,
@@ -57,7 +66,6 @@ pub struct Agent {
     heaps: NodeHeaps,
     network: NodeNetwork,
     node: WatchedNode,
-    memory_watch: Arc<MemoryWatch>,
     /// The newest sequence number reported.
     reported: u64,
     troubles: Once,
@@ -66,6 +74,17 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// Inspects the host, reads the journal, and restores all changes of a killed agent, since a new
+    /// agent has no plan.
+    pub fn start(config: &Config) -> Result<Self, String> {
+        start(config)
+    }
+
+    /// The node's size and the resources that the agent can limit, for the log.
+    pub fn describe(&self) -> String {
+        describe(self.capacity, self.can_limit)
+    }
+
     pub fn handle(&mut self, request: AgentRequest, peer: Peer, now: Instant) -> AgentResponse {
         if self.stopped {
             return AgentResponse::Refused("the agent is stopping".into());
@@ -91,16 +110,9 @@ impl Agent {
             self.troubles.warn("missed readings", message);
         }
         self.heaps.read(&mut self.host.containers, now);
-        if due.closes_sample {
-            self.read(false, now);
-        } else {
-            // Nothing counts for the processes of a tree: what one has used is lost when it ends between two readings.
-            self.read(true, now);
-            for (id, container) in &mut self.host.containers {
-                if !container.needs_table() {
-                    self.host.reader.read_memory(id, container);
-                }
-            }
+        match due.closes_sample {
+            true => self.host.read_all(&self.network, now),
+            false => self.host.read_between(now),
         }
         self.node.step(&mut self.host, &self.heaps, &mut self.network, now);
         if due.closes_sample {
@@ -119,12 +131,10 @@ impl Agent {
         self.groups.enter(host, &self.network, now);
         self.network.count(&mut host.containers);
         plan_heaps(&mut self.heaps, host, now);
-        self.write_limits(now);
-        let host = &mut self.host;
+        host.write_limits(now);
         self.network.follow_plan(host, now);
         restore_heaps(&mut self.heaps, host, None, now);
-        self.watch_memory();
-        let host = &mut self.host;
+        host.watch_memory();
         self.groups.leave(host, &self.network, now);
         self.groups.release(host);
         self.network.count(&mut host.containers);
@@ -137,61 +147,49 @@ impl Agent {
 
     /// A separate thread waits for this watch and passes its wakes to [`Self::memory_woke`].
     pub fn memory_watch(&self) -> Arc<MemoryWatch> {
-        Arc::clone(&self.memory_watch)
+        Arc::clone(&self.host.memory_watch)
     }
 
-    /// Raises the limits that resident memory is about to hit, without waiting for the next reading.
-    /// A limit filled by page cache stays.
+    /// Raises the limits that resident memory is about to hit.
     pub fn memory_woke(&mut self, wakes: Vec<Wake>, now: Instant) {
         if self.stopped {
             return;
         }
         for wake in wakes {
-            let is_it = |one: &NodeContainer| one.watched.is_some_and(|(id, _)| id == wake.id);
-            let mut containers = self.host.containers.iter_mut();
-            let Some((id, container)) = containers.find(|(_, container)| is_it(container)) else {
-                continue;
-            };
-            if !matches!(wake.cause, Cause::NearLimit { .. }) {
-                container.watched = None;
-                if let Cause::Failed(error) = wake.cause {
-                    self.troubles.warn("memory watch", format!("{id}: {error}"));
-                }
-                continue;
-            }
-            let read = container.sensor.read_memory_again();
-            if self.troubles.check_of("readings", id, read).is_some() {
-                let wanted = Wanted::new(id, container, self.host.plan.wanted(id, now));
-                self.host.actuator.limit(vec![Wanted { is_near_limit: true, ..wanted }]);
-                let watched = container.watch_memory_limit(&self.memory_watch);
-                self.troubles.check("memory watch", watched);
-            }
+            self.host.memory_woke(wake, now);
         }
     }
 
-    /// Puts the planned limits in force, and lets memory limits follow the resident memory.
-    fn write_limits(&mut self, now: Instant) {
-        let mut outlived = false;
-        let mut all = Vec::new();
-        for (id, container) in &mut self.host.containers {
-            let is_limited = container.limiter.in_force() != Limits::default();
-            let wanted = Wanted::new(id, container, self.host.plan.wanted(id, now));
-            outlived |= is_limited && wanted.reason == Reason::PlanEnded;
-            all.push(wanted);
+    /// Lifts all limits, returns all processes to their former groups and removes the own groups.
+    /// Every later call of the agent does nothing. Returns the number of changes not undone.
+    pub fn stop(&mut self) -> usize {
+        self.stopped = true;
+        self.node.end(&mut self.host, Instant::now());
+        let removed = own_file::remove(&self.status_file);
+        self.troubles.check("status", removed);
+        let mut containers = std::mem::take(&mut self.host.containers);
+        let all = containers.iter_mut();
+        let all = all.map(|(id, container)| Wanted::lifted(id, container, Reason::AgentStops));
+        self.host.actuator.limit(all.collect());
+        for (id, container) in &mut containers {
+            self.host.actuator.leaving.extend(container.own_groups());
+            self.network.end(id, container, Reason::AgentStops, &mut self.host.actuator.audit);
         }
-        self.host.actuator.limit(all);
-        if outlived {
-            let message = "the plan ran out before the next one arrived: limits are lifted";
-            self.troubles.warn("plans run out", message);
+        restore_all_heaps(&mut self.heaps, &mut self.host);
+        let mut failed = self.host.actuator.remove_leaving_now();
+        failed += self.network.restore(&mut self.host.actuator.journal);
+        let journal = &self.host.actuator.journal;
+        failed += journal.jvms().len() + journal.all_former().count();
+        // The parent is locked by this agent until it is gone.
+        self.groups.end();
+        self.host.actuator.remove_parents(&BTreeSet::new());
+        for (kind, count) in self.troubles.counts() {
+            log::info!("{kind}: {count}");
         }
-    }
-
-    /// Watches exactly the memory limits in force.
-    fn watch_memory(&mut self) {
-        for container in self.host.containers.values_mut() {
-            let watched = container.watch_memory_limit(&self.memory_watch);
-            self.troubles.check("memory watch", watched);
+        if self.host.reader.samples.dropped() > 0 {
+            log::info!("samples dropped: {}", self.host.reader.samples.dropped());
         }
+        failed
     }
 
     fn take_list(
@@ -214,6 +212,51 @@ impl Agent {
         self.arrive(running, peer, now);
         self.follow_plan(now);
         Ok(())
+    }
+
+    /// Follows the new containers and reads them. A container that the peer may not name is refused.
+    fn arrive(
+        &mut self,
+        arrived: BTreeMap<ContainerId, RunningContainer>,
+        peer: Peer,
+        now: Instant,
+    ) {
+        if arrived.is_empty() {
+            return;
+        }
+        let Some(table) = self.host.reader.scan() else {
+            return;
+        };
+        let ids: BTreeSet<ContainerId> = arrived.keys().cloned().collect();
+        for (id, running) in arrived {
+            let received = receive(&self.host, &self.groups, &id, running, &table, peer);
+            let refused = |reason| format!("{id} is neither measured nor limited: {reason}");
+            let received = received.map_err(refused);
+            let container = self.troubles.check("containers refused", received);
+            self.host.containers.extend(container.map(|container| (id, container)));
+        }
+        self.groups.take_arrived(&mut self.host, &ids);
+        self.heaps.read(&mut self.host.containers, now);
+        self.host.read_all(&self.network, now);
+    }
+
+    /// Ends a container that the NodeManager no longer lists. Reads it once more, since its group
+    /// still has its usage up to the end, then removes its group.
+    fn depart(&mut self, id: &ContainerId, now: Instant) {
+        let Some(mut container) = self.host.containers.remove(id) else {
+            return;
+        };
+        if !container.needs_table() {
+            let (table, counters) = (ProcessTable::default(), self.network.counters());
+            self.host.reader.read(id, &mut container, &table, counters.as_ref(), now);
+        }
+        let wanted = Wanted::lifted(id, &mut container, Reason::ContainerGone);
+        self.host.actuator.limit(vec![wanted]);
+        let watched = container.watch_memory_limit(&self.host.memory_watch);
+        self.troubles.check("memory watch", watched);
+        self.network.end(id, &mut container, Reason::ContainerGone, &mut self.host.actuator.audit);
+        self.host.actuator.leaving.extend(container.own_groups());
+        self.host.actuator.remove_leaving();
     }
 
     fn take_reply(&mut self, reply: &Reply, now: Instant) -> Result<(), String> {
@@ -292,27 +335,5 @@ impl Agent {
         };
         let written = status.write(&self.status_file);
         self.troubles.check_of("status", self.status_file.display(), written);
-    }
-
-    /// Reads all containers, or those that are trees, without their network.
-    fn read(&mut self, only_trees: bool, now: Instant) {
-        let is_read = |container: &NodeContainer| !only_trees || container.needs_table();
-        let containers =
-            self.host.containers.iter_mut().filter(|(_, container)| is_read(container));
-        let containers: Vec<_> = containers.collect();
-        if containers.is_empty() {
-            return;
-        }
-        // One scan serves all containers. None is needed when every container has a group.
-        let needs_table = containers.iter().any(|(_, container)| container.needs_table());
-        let table =
-            if needs_table { self.host.reader.scan() } else { Some(ProcessTable::default()) };
-        let Some(table) = table else {
-            return;
-        };
-        let counters = if only_trees { None } else { self.network.counters() };
-        for (id, container) in containers {
-            self.host.reader.read(id, container, &table, counters.as_ref(), now);
-        }
     }
 }

@@ -102,7 +102,7 @@ impl ContainerGroups {
         let Some(own) = &mut self.own else {
             return;
         };
-        let Host { containers, plan, reader, actuator } = host;
+        let Host { containers, plan, reader, actuator, .. } = host;
         let wanted = wanted(self.from_arrival, plan, &actuator.hierarchies, network, now);
         let entering = containers.iter_mut().filter(|(id, container)| {
             container.can_be_moved() && !wanted.missing(id, container, own).is_empty()

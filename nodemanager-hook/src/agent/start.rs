@@ -44,115 +44,113 @@ use crate::{
 const PROC: &str = "/proc";
 const SYS: &str = "/sys";
 
-impl Agent {
-    /// Inspects the host, reads the journal, and restores all changes of a killed agent, since a new
-    /// agent has no plan.
-    pub fn start(config: &Config) -> Result<Self, String> {
-        let proc = ProcFs::new(Path::new(PROC));
-        let unreadable = |error| format!("cannot read {PROC}: {error}");
-        let mountinfo = fs::read_to_string(proc.path("self/mountinfo")).map_err(unreadable)?;
-        let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
-        let network = network::choose(&config.network, &hierarchies);
-        hierarchies.serve_network(network.as_ref().map(ChosenBackend::groups));
-        let disks = Disks::new(Path::new(SYS));
-        let local_disks = local_disks(&disks, &config.disk.local_dirs, &mountinfo);
-        let measured_disks = match local_disks.is_empty() {
-            true => disks.physical(),
-            false => local_disks.clone(),
-        };
-        let mut sensor = NodeSensor::new(measured_disks.clone());
-        // A node that is not readable is counted as a trouble with each reading.
-        let memory = sensor.read(&proc, Instant::now()).map(|(_, memory)| memory);
-        let cpuinfo = fs::read_to_string(proc.path("cpuinfo")).ok();
-        let disk_speed = cpuinfo.and_then(|cpuinfo| disks.bytes_per_s(&local_disks, &cpuinfo));
-        let detected = Capacity {
-            cpu_cores: online_cores(),
-            memory_bytes: memory.map_or(0, |memory| memory.total_bytes),
-            network_bytes_per_s: network::link_bytes_per_s(&config.network).unwrap_or(0),
-            disk_bytes_per_s: disk_speed.unwrap_or(0),
-        };
-        let capacity = capacity(&config.capacity, detected);
-        let mut kernel_threads = KernelThreads::default();
-        let table = ProcessTable::scan(&proc, &mut kernel_threads).map_err(unreadable)?;
-        let troubles = Once::default();
-        let audit = open_audit(config, &troubles)?;
-        let mut actuator = Actuator {
-            files: KernelFiles::default(),
-            journal: journal(&config.socket.path, &hierarchies),
-            audit,
-            margin: Margin { min_bytes: config.memory.margin_bytes },
-            disks: local_disks.clone(),
-            hierarchies,
-            proc: proc.clone(),
-            leaving: BTreeSet::new(),
-            has_removed: false,
-            turn: 0,
-            troubles: troubles.clone(),
-        };
-        let own_groups = own_groups(config, &actuator.hierarchies)?;
-        let own = own_groups.as_ref();
-        let network = NodeNetwork::open(
-            &config.network,
-            network,
-            own.is_some_and(|own| own.hierarchy(Controller::Network).is_some()),
-            config.capacity.network_bytes_per_s,
-            &mut actuator.journal,
-            troubles.clone(),
-        );
-        let memory_watch =
-            MemoryWatch::new().map_err(|error| format!("cannot watch memory limits: {error}"))?;
-        let reader = Reader {
-            proc,
-            kernel_threads,
-            forbidden: table.ancestors(std::process::id()),
-            disks: measured_disks,
-            samples: Samples::default(),
-            waits: troubles.check_of("waits for a core", "they are not measured", CpuWaits::open()),
-            troubles: troubles.clone(),
-        };
-        let now = Instant::now();
-        let can_limit = can_limit(own, &local_disks, &network);
-        let mut groups = ContainerGroups::new(own_groups, config.cgroup.from_arrival);
-        put_back_left_behind(&groups, &mut actuator);
-        let containers = Containers::default();
-        let mut host = Host { containers, plan: Plan::ended(now), reader, actuator };
-        groups.release(&mut host);
-        let mut heaps =
-            NodeHeaps::open(config.jvm, groups.can_limit(), Path::new(PROC), troubles.clone());
-        restore_heaps(&mut heaps, &mut host, Some(Reason::LeftBehind), now);
-        Ok(Self {
-            agent_run: RandomState::new().build_hasher().finish(),
-            can_limit,
-            capacity,
-            host,
-            groups,
-            heaps,
-            network,
-            node: WatchedNode::new(sensor, capacity.memory_bytes, config.memory),
-            memory_watch: Arc::new(memory_watch),
-            reported: 0,
-            troubles,
-            status_file: status::path(&config.socket.path),
-            stopped: false,
-        })
-    }
+/// Inspects the host, reads the journal, and restores all changes of a killed agent, since a new
+/// agent has no plan.
+pub(super) fn start(config: &Config) -> Result<Agent, String> {
+    let proc = ProcFs::new(Path::new(PROC));
+    let unreadable = |error| format!("cannot read {PROC}: {error}");
+    let mountinfo = fs::read_to_string(proc.path("self/mountinfo")).map_err(unreadable)?;
+    let mut hierarchies = Hierarchies::of_this_host(&mountinfo);
+    let network = network::choose(&config.network, &hierarchies);
+    hierarchies.serve_network(network.as_ref().map(ChosenBackend::groups));
+    let disks = Disks::new(Path::new(SYS));
+    let local_disks = local_disks(&disks, &config.disk.local_dirs, &mountinfo);
+    let measured_disks = match local_disks.is_empty() {
+        true => disks.physical(),
+        false => local_disks.clone(),
+    };
+    let mut sensor = NodeSensor::new(measured_disks.clone());
+    // A node that is not readable is counted as a trouble with each reading.
+    let memory = sensor.read(&proc, Instant::now()).map(|(_, memory)| memory);
+    let cpuinfo = fs::read_to_string(proc.path("cpuinfo")).ok();
+    let disk_speed = cpuinfo.and_then(|cpuinfo| disks.bytes_per_s(&local_disks, &cpuinfo));
+    let detected = Capacity {
+        cpu_cores: online_cores(),
+        memory_bytes: memory.map_or(0, |memory| memory.total_bytes),
+        network_bytes_per_s: network::link_bytes_per_s(&config.network).unwrap_or(0),
+        disk_bytes_per_s: disk_speed.unwrap_or(0),
+    };
+    let capacity = capacity(&config.capacity, detected);
+    let mut kernel_threads = KernelThreads::default();
+    let table = ProcessTable::scan(&proc, &mut kernel_threads).map_err(unreadable)?;
+    let troubles = Once::default();
+    let audit = open_audit(config, &troubles)?;
+    let mut actuator = Actuator {
+        files: KernelFiles::default(),
+        journal: journal(&config.socket.path, &hierarchies),
+        audit,
+        margin: Margin { min_bytes: config.memory.margin_bytes },
+        disks: local_disks.clone(),
+        hierarchies,
+        proc: proc.clone(),
+        leaving: BTreeSet::new(),
+        has_removed: false,
+        turn: 0,
+        troubles: troubles.clone(),
+    };
+    let own_groups = own_groups(config, &actuator.hierarchies)?;
+    let own = own_groups.as_ref();
+    let network = NodeNetwork::open(
+        &config.network,
+        network,
+        own.is_some_and(|own| own.hierarchy(Controller::Network).is_some()),
+        config.capacity.network_bytes_per_s,
+        &mut actuator.journal,
+        troubles.clone(),
+    );
+    let memory_watch =
+        MemoryWatch::new().map_err(|error| format!("cannot watch memory limits: {error}"))?;
+    let reader = Reader {
+        proc,
+        kernel_threads,
+        forbidden: table.ancestors(std::process::id()),
+        disks: measured_disks,
+        samples: Samples::default(),
+        waits: troubles.check_of("waits for a core", "they are not measured", CpuWaits::open()),
+        troubles: troubles.clone(),
+    };
+    let now = Instant::now();
+    let can_limit = can_limit(own, &local_disks, &network);
+    let mut groups = ContainerGroups::new(own_groups, config.cgroup.from_arrival);
+    put_back_left_behind(&groups, &mut actuator);
+    let containers = Containers::default();
+    let plan = Plan::ended(now);
+    let memory_watch = Arc::new(memory_watch);
+    let mut host = Host { containers, plan, reader, actuator, memory_watch };
+    groups.release(&mut host);
+    let mut heaps =
+        NodeHeaps::open(config.jvm, groups.can_limit(), Path::new(PROC), troubles.clone());
+    restore_heaps(&mut heaps, &mut host, Some(Reason::LeftBehind), now);
+    Ok(Agent {
+        agent_run: RandomState::new().build_hasher().finish(),
+        can_limit,
+        capacity,
+        host,
+        groups,
+        heaps,
+        network,
+        node: WatchedNode::new(sensor, capacity.memory_bytes, config.memory),
+        reported: 0,
+        troubles,
+        status_file: status::path(&config.socket.path),
+        stopped: false,
+    })
+}
 
-    /// The node's size and the resources that the agent can limit, for the log.
-    pub fn describe(&self) -> String {
-        let Capacity { cpu_cores, memory_bytes, .. } = self.capacity;
-        let can_limit = self.can_limit;
-        let can = [
-            (can_limit.cpu, "CPU"),
-            (can_limit.memory, "memory"),
-            (can_limit.disk, "disk traffic"),
-            (can_limit.network_received, "incoming traffic"),
-            (can_limit.network_sent, "outgoing traffic"),
-        ];
-        let can = can.into_iter().filter_map(|(can, name)| can.then_some(name));
-        let can: Vec<&str> = can.collect();
-        let can = if can.is_empty() { "nothing".to_owned() } else { can.join(", ") };
-        format!("{cpu_cores} cores, {memory_bytes} bytes of memory; can limit: {can}")
-    }
+/// The node's size and the resources that the agent can limit, for the log.
+pub(super) fn describe(capacity: Capacity, can_limit: CanLimit) -> String {
+    let Capacity { cpu_cores, memory_bytes, .. } = capacity;
+    let can = [
+        (can_limit.cpu, "CPU"),
+        (can_limit.memory, "memory"),
+        (can_limit.disk, "disk traffic"),
+        (can_limit.network_received, "incoming traffic"),
+        (can_limit.network_sent, "outgoing traffic"),
+    ];
+    let can = can.into_iter().filter_map(|(can, name)| can.then_some(name));
+    let can: Vec<&str> = can.collect();
+    let can = if can.is_empty() { "nothing".to_owned() } else { can.join(", ") };
+    format!("{cpu_cores} cores, {memory_bytes} bytes of memory; can limit: {can}")
 }
 
 /// A configured file must be writable. Without the usual one an agent that nobody has installed works all the same.
