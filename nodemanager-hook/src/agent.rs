@@ -111,7 +111,7 @@ impl Agent {
         }
         self.heaps.read(&mut self.host.containers, now);
         match due.closes_sample {
-            true => self.host.read_all(&self.network, now),
+            true => self.host.read_all(|| self.network.counters(), now),
             false => self.host.read_between(now),
         }
         self.node.step(&mut self.host, &self.heaps, &mut self.network, now);
@@ -237,7 +237,7 @@ impl Agent {
         }
         self.groups.take_arrived(&mut self.host, &ids);
         self.heaps.read(&mut self.host.containers, now);
-        self.host.read_all(&self.network, now);
+        self.host.read_all(|| self.network.counters(), now);
     }
 
     /// Ends a container that the NodeManager no longer lists. Reads it once more, since its group

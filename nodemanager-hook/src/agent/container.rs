@@ -1,5 +1,7 @@
 //! One running container.
 
+mod network;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
@@ -9,7 +11,7 @@ use std::{
 
 use elastane_protocol::{Limits, RunningContainer};
 
-use super::network::ContainerNetwork;
+pub use self::network::ContainerNetwork;
 use crate::{
     actuators::{KernelFileError, LimitPlace, Limiter, Owner, read_pids, read_pids_below},
     cgroups::{Controller, Version},

@@ -7,7 +7,6 @@ use elastane_protocol::Limits;
 use super::{
     actuator::{Actuator, Wanted},
     container::{Containers, NodeContainer},
-    network::NodeNetwork,
     reader::Reader,
 };
 use crate::{
@@ -29,9 +28,9 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// Reads the counters of all containers.
-    pub fn read_all(&mut self, network: &NodeNetwork, now: Instant) {
-        self.read(|_| true, || network.counters(), now);
+    /// Reads the counters of all containers, and takes those of their network.
+    pub fn read_all(&mut self, network: impl FnOnce() -> Option<AllCounters>, now: Instant) {
+        self.read(|_| true, network, now);
     }
 
     /// Reads what would be lost until all are read: the most memory, and what the processes of a tree have used, for which
@@ -48,7 +47,7 @@ impl Host {
     fn read(
         &mut self,
         is_read: impl Fn(&NodeContainer) -> bool,
-        counters: impl FnOnce() -> Option<AllCounters>,
+        network: impl FnOnce() -> Option<AllCounters>,
         now: Instant,
     ) {
         let containers = self.containers.iter_mut().filter(|(_, container)| is_read(container));
@@ -62,7 +61,7 @@ impl Host {
         let Some(table) = table else {
             return;
         };
-        let counters = counters();
+        let counters = network();
         for (id, container) in containers {
             self.reader.read(id, container, &table, counters.as_ref(), now);
         }

@@ -1,20 +1,16 @@
 //! The node's network: the backend that counts and limits the containers' groups, and the shaped
 //! devices.
 
-mod container_network;
 mod devices;
 
 use std::{io, time::Instant};
 
 use elastane_protocol::Limits;
 
+pub use self::devices::{choose, link_bytes_per_s};
 use self::devices::{measured_devices, put_back, remember, shapers};
-pub use self::{
-    container_network::ContainerNetwork,
-    devices::{choose, link_bytes_per_s},
-};
 use super::{
-    container::{Containers, NodeContainer},
+    container::{ContainerNetwork, Containers, NodeContainer},
     host::Host,
 };
 use crate::{
