@@ -29,19 +29,17 @@ struct Target {
 }
 
 impl Killing {
-    /// Adds a process. Returns whether it is a new one that runs.
-    pub fn add(&mut self, key: ProcessKey, proc: &ProcFs) -> bool {
+    /// Adds a process, if it runs.
+    pub fn add(&mut self, key: ProcessKey, proc: &ProcFs) {
         if self.processes.contains_key(&key) {
-            return false;
+            return;
         }
         let pid = pid_of(key).filter(|_| self.processes.len() < MOST_HANDLES);
         let handle = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         // The handle is that of the process that had the pid. It has it still if it is this one now.
-        if !runs(key, proc) {
-            return false;
+        if runs(key, proc) {
+            self.processes.insert(key, Target { handle, is_signalled: false });
         }
-        self.processes.insert(key, Target { handle, is_signalled: false });
-        true
     }
 
     /// Sends SIGKILL to the processes that were added since the last call.
@@ -108,11 +106,11 @@ mod tests {
         let proc = ProcFs::new(Path::new("/proc"));
         let ((mut one, key), (mut other, of_other)) = (sleeping(), sleeping());
         let mut killing = Killing::default();
-        assert!(killing.add(key, &proc));
-        assert!(!killing.add(key, &proc), "twice");
+        killing.add(key, &proc);
+        killing.add(key, &proc);
         // As if the pid were reused.
         let former = ProcessKey { start_ticks: of_other.start_ticks + 1, ..of_other };
-        assert!(!killing.add(former, &proc));
+        killing.add(former, &proc);
         assert_eq!((killing.count(), killing.ended(&proc)), (1, 0));
         killing.signal();
         let deadline = Instant::now() + Duration::from_secs(20);

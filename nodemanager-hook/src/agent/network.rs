@@ -3,7 +3,7 @@
 
 mod devices;
 
-use std::{io, time::Instant};
+use std::{io, iter, time::Instant};
 
 use elastane_protocol::Limits;
 
@@ -53,7 +53,7 @@ impl NodeNetwork {
         journal: &mut Journal,
         troubles: Once,
     ) -> Self {
-        let stays = put_back(journal);
+        let stays = put_back(journal, iter::empty());
         let devices = measured_devices(config);
         let measured = devices.iter().cloned().map(|device| MeasuredDevice {
             device,
@@ -110,12 +110,9 @@ impl NodeNetwork {
     /// Removes the agent's queueing disciplines and rules. Returns how many stay.
     pub fn restore(&mut self, journal: &mut Journal) -> usize {
         self.backend = None;
-        // Also what could not be written to the journal.
-        let shapers = std::mem::take(&mut self.shapers).into_iter();
-        let restored = shapers.map(|shaper| self.troubles.check("network", shaper.restore()));
-        let failed = restored.filter(Option::is_none).count();
-        let stays = put_back(journal);
-        failed.max(stays.devices.len()) + usize::from(stays.has_nft_table)
+        let shapers = std::mem::take(&mut self.shapers);
+        let stays = put_back(journal, shapers.iter().map(Shaper::device));
+        stays.devices.len() + usize::from(stays.has_nft_table)
     }
 
     /// Counts every container in its present group.

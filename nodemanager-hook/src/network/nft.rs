@@ -13,7 +13,7 @@ use std::{
 pub use program::NftError;
 
 use self::{
-    program::Counter,
+    program::{Counter, Nft},
     script::{DROPPED, GroupRules, Match, RECEIVED, SENT},
 };
 use super::{
@@ -58,7 +58,9 @@ pub struct NftNetworks {
 
 /// The agent's table; removed when the last owner drops it.
 #[derive(Debug)]
-struct Table;
+struct Table {
+    nft: Nft,
+}
 
 #[derive(Debug)]
 struct NftGroup {
@@ -67,7 +69,7 @@ struct NftGroup {
     slot: Slot,
     /// Resets the class id after `drop` has removed the rules.
     _class_id: Option<ClassId>,
-    _table: Arc<Table>,
+    table: Arc<Table>,
 }
 
 impl NftNetworks {
@@ -78,13 +80,14 @@ impl NftNetworks {
         if groups_by == GroupsBy::ClassId {
             script += &script::add_group(0, &Match::ClassId(PROBED_CLASS_ID));
         }
-        Ok(program::check(&script)?)
+        Ok(Nft::default().check(&script)?)
     }
 
     /// Creates the table; replaces the table that a killed agent left.
     pub fn open(groups_by: GroupsBy) -> Result<Self, NetworkError> {
-        program::apply(&script::make_table())?;
-        Ok(Self { groups_by, slots: Arc::default(), table: Arc::new(Table) })
+        let nft = Nft::default();
+        nft.apply(&script::make_table())?;
+        Ok(Self { groups_by, slots: Arc::default(), table: Arc::new(Table { nft }) })
     }
 }
 
@@ -102,25 +105,25 @@ impl Networks for NftNetworks {
         };
         let number = slot.number();
         let script = script::add_group(number, &by);
-        let handles = program::add_rules(&script, script::CHAINS)?;
+        let handles = self.table.nft.add_rules(&script, script::CHAINS)?;
         Ok(Box::new(NftGroup {
             handles,
             rules: GroupRules::default(),
             slot,
             _class_id: class_id,
-            _table: Arc::clone(&self.table),
+            table: Arc::clone(&self.table),
         }))
     }
 
     fn read(&self) -> io::Result<AllCounters> {
-        let counters = program::counters().map_err(io::Error::other)?;
+        let counters = self.table.nft.counters().map_err(io::Error::other)?;
         let count = self.slots.count();
         let all = (0..count).map(|number| counters_of(number, &counters));
         Ok(AllCounters(all.collect()))
     }
 
     fn counts(&self) -> bool {
-        !program::has_hung()
+        !self.table.nft.has_hung()
     }
 }
 
@@ -143,7 +146,7 @@ impl NftGroup {
     fn set(&mut self, rules: GroupRules) -> io::Result<()> {
         if rules != self.rules {
             let script = script::set_rules(self.slot.number(), rules);
-            program::apply(&script).map_err(io::Error::other)?;
+            self.table.nft.apply(&script).map_err(io::Error::other)?;
             self.rules = rules;
         }
         Ok(())
@@ -153,7 +156,7 @@ impl NftGroup {
 impl Drop for NftGroup {
     fn drop(&mut self) {
         let script = script::remove_group(self.slot.number(), self.handles);
-        if let Err(error) = program::apply(&script) {
+        if let Err(error) = self.table.nft.apply(&script) {
             log::warn!("cannot remove the nft rules of a group: {error}");
         }
     }
@@ -161,12 +164,12 @@ impl Drop for NftGroup {
 
 /// Removes the table that a killed agent left.
 pub fn remove_nft_table() -> Result<(), NftError> {
-    program::apply(&script::remove_table())
+    Nft::default().apply(&script::remove_table())
 }
 
 impl Drop for Table {
     fn drop(&mut self) {
-        if let Err(error) = remove_nft_table() {
+        if let Err(error) = self.nft.apply(&script::remove_table()) {
             log::warn!("cannot remove the agent's nft table: {error}");
         }
     }

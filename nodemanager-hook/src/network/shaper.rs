@@ -134,6 +134,10 @@ impl Shaper {
         self.change_rest()
     }
 
+    pub fn device(&self) -> &NetworkDevice {
+        self.link.device()
+    }
+
     /// Removes the root with all classes; the device returns to the kernel's default.
     pub fn restore(mut self) -> Result<(), ShaperError> {
         self.link.restore().map(|_| ())

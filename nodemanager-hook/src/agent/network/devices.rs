@@ -28,9 +28,14 @@ pub fn choose(config: &config::Network, hierarchies: &Hierarchies) -> Option<Cho
     chosen
 }
 
-/// Removes what the journal names, whether or not the configuration still does. Returns what stays, which the journal keeps.
-pub(super) fn put_back(journal: &mut Journal) -> NetworkMade {
-    let made = journal.network().clone();
+/// Removes what the journal names, whether or not the configuration still does, and the roots of `shaped` devices, which the
+/// journal does not name if it could not be written. Returns what stays, which the journal keeps.
+pub(super) fn put_back<'a>(
+    journal: &mut Journal,
+    shaped: impl Iterator<Item = &'a NetworkDevice>,
+) -> NetworkMade {
+    let mut made = journal.network().clone();
+    made.devices.extend(shaped.cloned());
     let mut stays = NetworkMade::default();
     for device in made.devices {
         match network::restore(&device) {

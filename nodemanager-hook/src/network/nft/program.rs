@@ -25,9 +25,6 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// After a call that took longer and changes nothing.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// Whether a call took longer that changes rules. It may still do so at any time, so nobody knows them any more.
-static HAS_HUNG: AtomicBool = AtomicBool::new(false);
-static PAUSED_UNTIL: Mutex<Option<Instant>> = Mutex::new(None);
 /// The longest part of an error message that is repeated.
 const MOST_MESSAGE_BYTES: usize = 300;
 
@@ -56,66 +53,76 @@ pub struct Counter {
     pub bytes: u64,
 }
 
+/// The program, and what is known of its calls.
+#[derive(Debug, Default)]
+pub struct Nft {
+    /// Whether a call took longer that changes rules. It may still do so at any time, so nobody knows them any more.
+    has_hung: AtomicBool,
+    paused_until: Mutex<Option<Instant>>,
+}
+
 /// Each object is of one kind, such as `{"counter": {…}}`.
 #[derive(Deserialize)]
 struct NftAnswer {
     nftables: Vec<Value>,
 }
 
-/// Checks whether the kernel would accept a script; changes nothing.
-pub fn check(script: &str) -> Result<(), NftError> {
-    run(&["--check", script], false).map(|_| ())
-}
-
-/// Applies a script as a whole or not at all.
-pub fn apply(script: &str) -> Result<(), NftError> {
-    run(&[script], true).map(|_| ())
-}
-
-/// As [`apply`]; returns the handle of the rule added to each chain.
-pub fn add_rules(script: &str, chains: [&str; 2]) -> Result<[u64; 2], NftError> {
-    let answer = run(&["--json", "--echo", "--handle", script], true)?;
-    let rules = added_rules(&answer)?;
-    let handle = |chain: &str| rules.get(chain).copied().ok_or(NftError::NoHandle);
-    Ok([handle(chains[0])?, handle(chains[1])?])
-}
-
-/// All counters of the agent's table by name.
-pub fn counters() -> Result<BTreeMap<String, Counter>, NftError> {
-    let mut arguments = vec!["--json", "list", "counters", "table"];
-    arguments.extend(TABLE.split(' '));
-    parse_counters(&run(&arguments, false)?)
-}
-
-/// Whether nobody knows the rules any more.
-pub fn has_hung() -> bool {
-    HAS_HUNG.load(Ordering::Relaxed)
-}
-
-/// Scripts are arguments: with `--json`, `nft` reads its input twice, and a pipe is empty the
-/// second time.
-fn run(arguments: &[&str], changes_rules: bool) -> Result<Vec<u8>, NftError> {
-    if has_hung() {
-        return Err(NftError::HasHung);
+impl Nft {
+    /// Checks whether the kernel would accept a script; changes nothing.
+    pub fn check(&self, script: &str) -> Result<(), NftError> {
+        self.run(&["--check", script], false).map(|_| ())
     }
-    let mut paused_until = PAUSED_UNTIL.lock();
-    if paused_until.is_some_and(|until| Instant::now() < until) {
-        return Err(NftError::Paused);
+
+    /// Applies a script as a whole or not at all.
+    pub fn apply(&self, script: &str) -> Result<(), NftError> {
+        self.run(&[script], true).map(|_| ())
     }
-    let output = output_within(Command::new(PROGRAM).args(arguments), LONGEST);
-    if matches!(output, Err(NftError::TooLong { .. })) {
-        HAS_HUNG.fetch_or(changes_rules, Ordering::Relaxed);
-        *paused_until = Some(Instant::now() + PAUSE);
+
+    /// As [`Self::apply`]; returns the handle of the rule added to each chain.
+    pub fn add_rules(&self, script: &str, chains: [&str; 2]) -> Result<[u64; 2], NftError> {
+        let answer = self.run(&["--json", "--echo", "--handle", script], true)?;
+        let rules = added_rules(&answer)?;
+        let handle = |chain: &str| rules.get(chain).copied().ok_or(NftError::NoHandle);
+        Ok([handle(chains[0])?, handle(chains[1])?])
     }
-    drop(paused_until);
-    let output = output?;
-    if output.status.success() {
-        return Ok(output.stdout);
+
+    /// All counters of the agent's table by name.
+    pub fn counters(&self) -> Result<BTreeMap<String, Counter>, NftError> {
+        let mut arguments = vec!["--json", "list", "counters", "table"];
+        arguments.extend(TABLE.split(' '));
+        parse_counters(&self.run(&arguments, false)?)
     }
-    let message = String::from_utf8_lossy(&output.stderr);
-    let mut message = message.lines().next().unwrap_or("it failed").to_owned();
-    message.truncate(message.floor_char_boundary(MOST_MESSAGE_BYTES));
-    Err(NftError::Refused { message })
+
+    /// Whether nobody knows the rules any more.
+    pub fn has_hung(&self) -> bool {
+        self.has_hung.load(Ordering::Relaxed)
+    }
+
+    /// Scripts are arguments: with `--json`, `nft` reads its input twice, and a pipe is empty the
+    /// second time.
+    fn run(&self, arguments: &[&str], changes_rules: bool) -> Result<Vec<u8>, NftError> {
+        if self.has_hung() {
+            return Err(NftError::HasHung);
+        }
+        let mut paused_until = self.paused_until.lock();
+        if paused_until.is_some_and(|until| Instant::now() < until) {
+            return Err(NftError::Paused);
+        }
+        let output = output_within(Command::new(PROGRAM).args(arguments), LONGEST);
+        if matches!(output, Err(NftError::TooLong { .. })) {
+            self.has_hung.fetch_or(changes_rules, Ordering::Relaxed);
+            *paused_until = Some(Instant::now() + PAUSE);
+        }
+        drop(paused_until);
+        let output = output?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let message = String::from_utf8_lossy(&output.stderr);
+        let mut message = message.lines().next().unwrap_or("it failed").to_owned();
+        message.truncate(message.floor_char_boundary(MOST_MESSAGE_BYTES));
+        Err(NftError::Refused { message })
+    }
 }
 
 /// Ends a program that takes longer, where the kernel has handles of processes.
