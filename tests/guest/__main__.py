@@ -38,7 +38,7 @@ def main() -> int:
     )
     parser.add_argument("--memory-mb", type=int, default=2048, help="default: %(default)s")
     parser.add_argument("--processors", type=int, default=2, help="default: %(default)s")
-    parser.add_argument("--seconds", type=int, default=900, help="bound; default: %(default)s")
+    parser.add_argument("--seconds", type=int, default=1200, help="bound; default: %(default)s")
     parser.add_argument(
         "--boot",
         choices=list(BOOTS),

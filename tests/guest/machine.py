@@ -25,6 +25,8 @@ _KERNEL_LINE = (
     "console=ttyS0 quiet panic=-1 psi=1 mitigations=off random.trust_cpu=on no_timer_check"
 )
 _SOCKET_SECONDS = 10
+# Several times as long as the longest test without a word.
+_SILENT_SECONDS = 300
 
 
 class GuestFailed(Exception):
@@ -50,7 +52,8 @@ def run(
 ) -> int:
     """Runs the guest to its end, prints its output and returns its command's exit code.
 
-    The guest ends itself after `seconds`; a guest that hangs is killed a little later.
+    The guest ends itself after `seconds`; a guest that hangs is killed a little later, or once it
+    was silent for some minutes.
     """
     scratch = folder / "scratch.img"
     with scratch.open("wb") as image:
@@ -63,32 +66,59 @@ def run(
         machine = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
-        ends = ["ended without a result"]
-
-        def give_up() -> None:
-            served = "still" if files.poll() is None else "no longer"
-            ends.append(f"stands still, this machine's files are {served} served")
-            machine.kill()
-
         begin = time.monotonic()
-        bound = threading.Timer(seconds + boot.grace_seconds, give_up)
-        bound.start()
+        bound = Bound(machine, files, seconds + boot.grace_seconds)
         try:
-            code = _follow(machine)
+            code = _follow(machine, bound)
         finally:
-            bound.cancel()
+            bound.end()
             machine.kill()
             machine.wait()
     scratch.unlink()
     if code is None:
         took = time.monotonic() - begin
-        raise GuestFailed(f"the guest {ends[-1]}, after {took:.0f} s of {seconds} s")
+        raise GuestFailed(f"the guest {bound.ended}, after {took:.0f} s of {seconds} s")
     return code
 
 
-def _follow(machine: subprocess.Popen[bytes]) -> int | None:
+class Bound:
+    """Kills a machine after some time, or when it was silent for too long."""
+
+    def __init__(
+        self,
+        machine: subprocess.Popen[bytes],
+        files: subprocess.Popen[bytes],
+        seconds: float,
+        silent_seconds: float = _SILENT_SECONDS,
+    ) -> None:
+        self.ended = "ended without a result"
+        self._machine = machine
+        self._files = files
+        self._newest = time.monotonic()
+        self._deadline = self._newest + seconds
+        self._silent_seconds = silent_seconds
+        self._ended = threading.Event()
+        threading.Thread(target=self._watch, name="guest's bound", daemon=True).start()
+
+    def has_spoken(self) -> None:
+        self._newest = time.monotonic()
+
+    def end(self) -> None:
+        self._ended.set()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(1.0):
+            if time.monotonic() > min(self._deadline, self._newest + self._silent_seconds):
+                served = "still" if self._files.poll() is None else "no longer"
+                self.ended = f"stands still, this machine's files are {served} served"
+                self._machine.kill()
+                return
+
+
+def _follow(machine: subprocess.Popen[bytes], bound: Bound) -> int | None:
     code = None
     for raw in machine.stdout or ():
+        bound.has_spoken()
         line = raw.decode(errors="replace").rstrip("\r\n")
         told = re.fullmatch(rf"{EXIT_LINE}(\d+)", line)
         if told:

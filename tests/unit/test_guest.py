@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from cluster import prerequisites
 from cluster.paths import Checkout
 from guest import bare, systemd, tools
+from guest.machine import Bound
 from guest.work import EXIT_LINE, Work
 
 
@@ -65,3 +67,18 @@ def test_a_unit_tells_how_its_command_ended(result: str, code: str, status: str,
         env={"SERVICE_RESULT": result, "EXIT_CODE": code, "EXIT_STATUS": status},
     )
     assert done.stdout == f"\n{EXIT_LINE}{told}\n"
+
+
+def test_a_silent_guest_is_killed_and_a_speaking_one_is_not() -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as files:
+        speaking, silent = (subprocess.Popen(["sleep", "60"]) for _ in range(2))
+        bounds = [Bound(one, files, 60, silent_seconds=2) for one in (speaking, silent)]
+        while silent.poll() is None:
+            bounds[0].has_spoken()
+            time.sleep(0.02)
+        assert speaking.poll() is None
+        assert bounds[1].ended == "stands still, this machine's files are still served"
+        for bound in bounds:
+            bound.end()
+        speaking.kill()
+        speaking.wait()
