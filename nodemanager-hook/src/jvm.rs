@@ -1,8 +1,8 @@
 //! The JVMs of a container: what their heaps hold, and how they give memory back.
 //!
 //! [`JvmObserver`] finds the JVMs among processes, by [`Jvms`], and looks at them on a thread of its own.
-//! [`Jvm::heap`] reads the counters that a JVM publishes in a file. [`Control`] sends a JVM the commands of its [`recipe`] by the attach protocol, on the
-//! thread of a [`Worker`]. [`HeapFollower`] decides when JVMs shrink and may grow.
+//! [`Jvm::heap`] reads the counters that a JVM publishes in a file. [`Control`] sends a JVM the commands of its [`recipe`] by
+//! the attach protocol, on a thread of [`Workers`]. [`HeapFollower`] decides when JVMs shrink and may grow.
 //!
 //! The job controls its files and its sockets. So everything that the agent reads there is bounded,
 //! every wait has a deadline, and no link is followed.
@@ -16,6 +16,7 @@ mod finder;
 mod heap_follower;
 mod host;
 mod instance;
+mod job;
 mod job_files;
 mod job_user;
 mod mappings;
@@ -24,7 +25,7 @@ mod perf_file;
 mod process_handle;
 mod search;
 mod trigger;
-mod worker;
+mod workers;
 
 pub mod command;
 pub mod perf_data;
@@ -41,11 +42,12 @@ pub use self::{
     heap_follower::{ContainerMemory, HeapFollower, HeapStep, heap_for_limit},
     host::JvmHost,
     instance::Jvm,
+    job::{Attempts, Done, JvmAnswer, JvmJob, JvmTask},
     observer::{JvmObserver, ObservedContainer, SeenJvm},
     perf_data::Collector,
     recipe::{CollectorKind, Wish, heap_in_use},
     search::JvmSearch,
-    worker::{Done, JvmAnswer, JvmJob, JvmTask, QueueFull, Worker},
+    workers::{QueueFull, Workers},
 };
 #[cfg(fuzzing)]
 pub(crate) use self::{mappings::scan as scan_mappings, process_handle::ProcessStatus};

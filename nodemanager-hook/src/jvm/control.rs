@@ -42,7 +42,7 @@ impl From<AttachError> for ControlError {
 }
 
 /// Sends commands to one JVM. Each call may wait for the JVM, so it belongs on a
-/// [`Worker`](super::Worker).
+/// thread of [`Workers`](super::Workers).
 #[derive(Debug, Clone)]
 pub struct Control {
     pub(super) attach: Attach,

@@ -6,7 +6,7 @@ use std::{
 };
 
 use elastane_agent::jvm::{
-    AttachError, Jvm, JvmAnswer, JvmJob, JvmTask, Jvms, ProcessKey, QueueFull, Wish, Worker,
+    AttachError, Attempts, Jvm, JvmAnswer, JvmJob, JvmTask, Jvms, ProcessKey, Wish,
 };
 use nix::sys::signal::Signal;
 
@@ -27,37 +27,23 @@ fn former_flags_of_another_process_are_refused() {
 }
 
 #[test]
-fn a_worker_reports_each_job_and_backs_off_after_a_failure() {
+fn a_jvm_that_failed_is_left_alone_but_restored_all_the_same() {
     let workload = Workload::start("-Xmx64m");
-    let worker = Worker::start(2).unwrap();
-    let submit = |task| {
-        let control = workload.control();
-        worker.submit(JvmJob { control, task })
-    };
-    let next = || {
-        let mut done = worker.collect_all(Duration::from_secs(10));
-        assert_eq!(done.len(), 1);
-        done.remove(0).result
-    };
-    submit(JvmTask::Remember).unwrap();
-    let Ok(JvmAnswer::Remembered(former)) = next() else {
+    let attempts = Attempts::default();
+    let attempt = |task| attempts.make(&JvmJob { control: workload.control(), task }).result;
+    let error_of = |task| attempt(task).unwrap_err().source;
+    let Ok(JvmAnswer::Remembered(former)) = attempt(JvmTask::Remember) else {
         panic!("no flags were remembered");
     };
     workload.signal(Signal::SIGSTOP);
     wait_until("the JVM is stopped", || workload.status("State:").starts_with('T'));
-    submit(JvmTask::Remember).unwrap();
-    submit(JvmTask::Remember).unwrap();
-    assert_eq!(submit(JvmTask::Remember), Err(QueueFull { waiting: 2 }));
-    let failed = worker.collect_all(Duration::from_secs(10));
-    let errors: Vec<AttachError> =
-        failed.into_iter().map(|done| done.result.unwrap_err().source).collect();
-    assert!(matches!(errors[0], AttachError::Stopped { .. }), "{errors:?}");
-    assert!(matches!(errors[1], AttachError::BackedOff { .. }), "{errors:?}");
+    let stopped = error_of(JvmTask::Remember);
+    assert!(matches!(stopped, AttachError::Stopped { .. }), "{stopped}");
+    let left_alone = error_of(JvmTask::Remember);
+    assert!(matches!(left_alone, AttachError::BackedOff { .. }), "{left_alone}");
     workload.signal(Signal::SIGCONT);
-    // A restore is carried out all the same.
-    let wish = Wish::Restore;
-    submit(JvmTask::CarryOut { wish, former }).unwrap();
-    assert!(matches!(next(), Ok(JvmAnswer::CarriedOut(Wish::Restore, _))));
+    let restored = attempt(JvmTask::CarryOut { wish: Wish::Restore, former });
+    assert!(matches!(restored, Ok(JvmAnswer::CarriedOut(Wish::Restore, _))));
 }
 
 #[test]

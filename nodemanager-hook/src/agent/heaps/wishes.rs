@@ -1,4 +1,4 @@
-//! Pending wishes for JVMs. A separate thread carries them out, one at a time for each JVM.
+//! Pending wishes for JVMs. Other threads carry them out, one at a time for each JVM.
 //!
 //! The journal keeps a JVM's former flags from before the first wish until the JVM is restored.
 
@@ -14,13 +14,13 @@ use crate::{
     audit::Reason,
     container_id::ContainerId,
     jvm::{
-        AttachError, Control, ControlError, Done, JvmAnswer, JvmCommand, JvmJob, JvmTask, Wish,
-        Worker,
+        AttachError, Attempts, Control, ControlError, Done, JvmAnswer, JvmCommand, JvmJob, JvmTask,
+        Wish, Workers,
     },
     sensors::ProcessKey,
 };
 
-/// Jobs that wait for the thread or whose result was not collected.
+/// Jobs that wait for a thread or whose result was not collected.
 const MAX_JOBS: usize = 256;
 /// The pause before another attempt to restore a JVM.
 const RESTORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ const RESTORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub struct HeapWishes {
     /// Started with the first wish.
-    worker: Option<Worker>,
+    workers: Option<Workers<JvmJob, Done>>,
     jvms: BTreeMap<ProcessKey, JvmWishes>,
 }
 
@@ -37,7 +37,7 @@ struct JvmWishes {
     container: ContainerId,
     control: Control,
     waiting: Option<(Wish, Reason)>,
-    /// Handed to the thread.
+    /// Handed to a thread.
     open: Option<(Wish, Reason)>,
     /// The newest commands. The same commands again are not recorded as a change.
     sent: Vec<JvmCommand>,
@@ -72,10 +72,10 @@ impl HeapWishes {
         self.jvms.get(&jvm).map(|asked| asked.control.clone())
     }
 
-    /// Takes the thread's results, waiting up to `within`, and submits the next jobs.
+    /// Takes the threads' results, waiting up to `within`, and submits the next jobs.
     pub fn advance(&mut self, within: Duration, actuator: &mut Actuator, now: Instant) {
-        let worker = self.worker.as_ref();
-        for done in worker.map_or_else(Vec::new, |worker| worker.collect_all(within)) {
+        let workers = self.workers.as_ref();
+        for done in workers.map_or_else(Vec::new, |workers| workers.collect_all(within)) {
             self.take(done, actuator, now);
         }
         self.submit_all(actuator);
@@ -143,10 +143,12 @@ impl HeapWishes {
     fn submit_all(&mut self, actuator: &Actuator) {
         let troubles = &actuator.troubles;
         let is_needed = |asked: &JvmWishes| asked.open.is_none() && asked.waiting.is_some();
-        if self.worker.is_none() && self.jvms.values().any(is_needed) {
-            self.worker = troubles.check("heaps not changed", Worker::start(MAX_JOBS));
+        if self.workers.is_none() && self.jvms.values().any(is_needed) {
+            let attempts = Attempts::default();
+            let started = Workers::start(MAX_JOBS, move |job| attempts.make(&job));
+            self.workers = troubles.check("heaps not changed", started);
         }
-        let Some(worker) = &self.worker else {
+        let Some(workers) = &self.workers else {
             return;
         };
         for (key, asked) in &mut self.jvms {
@@ -163,7 +165,7 @@ impl HeapWishes {
                 }
             };
             let control = asked.control.clone();
-            let submitted = worker.submit(JvmJob { control, task });
+            let submitted = workers.submit(JvmJob { control, task });
             if troubles.check("heaps not changed", submitted).is_none() {
                 return;
             }
