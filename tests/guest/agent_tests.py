@@ -14,7 +14,7 @@ from guest.systemd import DELEGATED
 from guest.work import SCRATCH, Work
 
 # Tests of JVMs do not depend on the version of cgroups, and take minutes on emulated processors.
-ELSEWHERE = {"jvm", "heaps", "shortage"}
+ELSEWHERE = {"jvm", "hanging_jobs", "heaps", "shortage"}
 # Emulated processors need longer time-outs; version 1 tests the bounds themselves.
 TIMES_SLOWER = "4"
 JOBS = os.environ.get("JOBS", "2")

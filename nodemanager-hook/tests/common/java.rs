@@ -176,7 +176,7 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// The directory of the compiled program.
-fn classes() -> &'static Path {
+pub fn classes() -> &'static Path {
     static CLASSES: OnceLock<PathBuf> = OnceLock::new();
     CLASSES.get_or_init(|| {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workload");
