@@ -59,24 +59,32 @@ pub struct Miss {
 }
 
 impl Figures {
-    fn cpu_ratio(&self) -> f64 {
+    pub fn cpu_ratio(&self) -> f64 {
         self.cpu_percent / self.reference_percent
     }
 
-    fn observed_cpu_ratio(&self) -> f64 {
+    pub fn observed_cpu_ratio(&self) -> f64 {
         self.observed_cpu_percent / self.observed_reference_percent
     }
 
     pub fn misses(&self) -> Vec<Miss> {
         let fixed = RATIOS.into_iter().chain(SIZES);
-        let delays = DELAYS.map(|(name, bound, value)| (name, bound + self.late_ms, value));
-        let all = fixed.chain(delays).map(|(name, bound, value)| Miss {
-            name,
-            value: value(self),
-            bound,
-        });
-        // A figure that is not a number misses its bound.
-        all.filter(|miss| miss.value.is_nan() || miss.value >= miss.bound).collect()
+        let fixed = fixed.filter_map(|(name, most, of)| Miss::unless_below(name, of(self), most));
+        fixed.chain(self.delayed()).collect()
+    }
+
+    /// The delays that miss their bounds.
+    pub fn delayed(&self) -> Vec<Miss> {
+        let miss =
+            |(name, most, of): Bound| Miss::unless_below(name, of(self), most + self.late_ms);
+        DELAYS.into_iter().filter_map(miss).collect()
+    }
+}
+
+impl Miss {
+    /// A figure that is not a number misses its bound.
+    pub fn unless_below(name: &'static str, value: f64, bound: f64) -> Option<Self> {
+        (value.is_nan() || value >= bound).then_some(Self { name, value, bound })
     }
 }
 
@@ -113,12 +121,12 @@ impl fmt::Display for Miss {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
     type Change = (&'static str, fn(&mut Figures));
 
-    fn quiet() -> Figures {
+    pub fn quiet() -> Figures {
         Figures {
             containers: 50,
             cpu_percent: 0.296,

@@ -45,7 +45,7 @@ impl Heap {
     }
 }
 
-/// A shell and the process that it waits for. Both end with this program.
+/// A shell and the processes that it waits for. All end with this program.
 pub struct Container {
     pub id: String,
     child: Child,
@@ -60,6 +60,11 @@ impl Container {
         let folder = heap.folder().display();
         let options = "-Xms16m -Xmx16m -XX:+UseSerialGC -XX:TieredStopAtLevel=1";
         Self::start(number, &format!("java {options} -cp {folder} Heap & wait"))
+    }
+
+    /// Three processes that each run a command beside the shell.
+    pub fn of_three(number: u32, command: &str) -> Outcome<Self> {
+        Self::start(number, &format!("{command} & {command} & {command} & wait"))
     }
 
     fn start(number: u32, script: &str) -> Outcome<Self> {
