@@ -94,6 +94,7 @@ impl Agent {
             AgentRequest::Collect => return AgentResponse::Report(self.report(now)),
             AgentRequest::Apply(reply) => self.take_reply(&reply, now),
         };
+        self.host.actuator.audit.flush();
         match done {
             Ok(()) => AgentResponse::Done,
             Err(reason) => AgentResponse::Refused(reason),
@@ -120,6 +121,7 @@ impl Agent {
             self.write_status(now);
         }
         self.host.actuator.remove_leaving();
+        self.host.actuator.audit.flush();
     }
 
     /// Puts the plan's limits for `now` in force. A limit that could not be written is tried again.
@@ -138,6 +140,7 @@ impl Agent {
         self.groups.leave(host, &self.network, now);
         self.groups.release(host);
         self.network.count(&mut host.containers);
+        host.actuator.audit.flush();
     }
 
     /// When [`Self::follow_plan`] is due next.
@@ -158,6 +161,7 @@ impl Agent {
         for wake in wakes {
             self.host.memory_woke(wake, now);
         }
+        self.host.actuator.audit.flush();
     }
 
     /// Lifts all limits, returns all processes to their former groups and removes the own groups.
@@ -183,6 +187,7 @@ impl Agent {
         // The parent is locked by this agent until it is gone.
         self.groups.end();
         self.host.actuator.remove_parents(&BTreeSet::new());
+        self.host.actuator.audit.end();
         for (kind, count) in self.troubles.counts() {
             log::info!("{kind}: {count}");
         }

@@ -1,27 +1,28 @@
 //! The audit file: a record of every change of a limit, with its reason.
 
+mod file;
 mod history;
 mod reason;
+mod writer;
 
 use std::{
     collections::BTreeMap,
     fmt::Debug,
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
-    path::{Path, PathBuf},
-    time::UNIX_EPOCH,
+    io,
+    path::Path,
+    time::{Duration, UNIX_EPOCH},
 };
 
 use elastane_protocol::Limits;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use self::history::History;
 pub use self::reason::{Reason, Shortfall};
-use crate::{actuators::Change, container_id::ContainerId, once::Once, own_file::beside};
+use self::{file::AuditFile, history::History, writer::Writer};
+use crate::{actuators::Change, container_id::ContainerId, once::Once};
 
-/// The size at which the file is renamed to `FILE.1`.
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// How long a stopping agent waits for the disk.
+const END_WITHIN: Duration = Duration::from_secs(2);
 
 #[derive(Serialize)]
 struct Entry<'a, Event> {
@@ -36,33 +37,45 @@ struct Entry<'a, Event> {
 /// debug level.
 #[derive(Debug)]
 pub struct Audit {
-    open: Option<OpenAudit>,
+    writer: Option<Writer>,
+    /// Lines for [`Self::flush`].
+    lines: Vec<u8>,
     histories: BTreeMap<ContainerId, History>,
     troubles: Once,
-}
-
-#[derive(Debug)]
-struct OpenAudit {
-    path: PathBuf,
-    file: File,
-    bytes: u64,
-    max_bytes: u64,
 }
 
 impl Audit {
     /// An entry that cannot be written is counted in `troubles`.
     pub fn open(path: Option<&Path>, troubles: Once) -> io::Result<Self> {
-        Self::with_bound(path, MAX_BYTES, troubles)
+        let writer = |path| {
+            let mut file = AuditFile::open(path)?;
+            Writer::start(move |lines| file.append(lines))
+        };
+        Ok(Self { writer: path.map(writer).transpose()?, ..Self::none(troubles) })
     }
 
     /// Without a file.
     pub fn none(troubles: Once) -> Self {
-        Self { open: None, histories: BTreeMap::new(), troubles }
+        Self { writer: None, lines: Vec::new(), histories: BTreeMap::new(), troubles }
     }
 
-    fn with_bound(path: Option<&Path>, max_bytes: u64, troubles: Once) -> io::Result<Self> {
-        let open = path.map(|path| OpenAudit::new(path, max_bytes)).transpose()?;
-        Ok(Self { open, ..Self::none(troubles) })
+    /// Writes what was recorded, all at once.
+    pub fn flush(&mut self) {
+        let Some(writer) = self.writer.as_mut().filter(|_| !self.lines.is_empty()) else {
+            return;
+        };
+        if let Err(error) = writer.write(std::mem::take(&mut self.lines)) {
+            self.troubles.warn("audit", format!("audit file: {error}"));
+        }
+    }
+
+    /// Also waits a moment for a disk that hangs.
+    pub fn end(&mut self) {
+        self.flush();
+        if let Some(writer) = &mut self.writer {
+            let written = writer.collect(END_WITHIN);
+            self.troubles.check("audit", written);
+        }
     }
 
     /// The newest reasons for changes to a container, oldest first, each with its age in ms.
@@ -112,7 +125,7 @@ impl Audit {
         self.record(container, Reason::Killed, event);
     }
 
-    /// Records an event, whose fields follow the reason.
+    /// Records an event, whose fields follow the reason, for the next [`Self::flush`].
     pub fn record(
         &mut self,
         container: &ContainerId,
@@ -122,14 +135,13 @@ impl Audit {
         log::debug!("{container}: {reason}: {event:?}");
         let unix_ms = unix_ms();
         self.histories.entry(container.clone()).or_default().push(unix_ms, reason);
-        let Some(open) = &mut self.open else {
+        if self.writer.is_none() {
             return;
-        };
+        }
         let entry = Entry { unix_ms, container, reason, event };
-        let line = serde_json::to_vec(&entry).map_err(io::Error::from);
-        let written = line.and_then(|line| open.append(line));
-        if let Err(error) = written {
-            self.troubles.warn("audit", format!("audit file: {error}"));
+        match serde_json::to_writer(&mut self.lines, &entry) {
+            Ok(()) => self.lines.push(b'\n'),
+            Err(error) => self.troubles.warn("audit", format!("audit entry: {error}")),
         }
     }
 }
@@ -142,30 +154,6 @@ pub fn planned(limits: &Limits) -> Map<String, Value> {
             fields
         }
         _ => Map::new(),
-    }
-}
-
-impl OpenAudit {
-    fn new(path: &Path, max_bytes: u64) -> io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let bytes = file.metadata()?.len();
-        Ok(Self { path: path.into(), file, bytes, max_bytes })
-    }
-
-    fn append(&mut self, mut line: Vec<u8>) -> io::Result<()> {
-        line.push(b'\n');
-        let length = line.len() as u64;
-        if self.bytes + length > self.max_bytes {
-            match fs::rename(&self.path, beside(&self.path, ".1")) {
-                // Renamed before, when no new file could be made.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                renamed => renamed?,
-            }
-            *self = Self::new(&self.path, self.max_bytes)?;
-        }
-        self.file.write_all(&line)?;
-        self.bytes += length;
-        Ok(())
     }
 }
 

@@ -121,6 +121,7 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
     let mut heaps =
         NodeHeaps::open(config.jvm, groups.can_limit(), Path::new(PROC), troubles.clone());
     restore_heaps(&mut heaps, &mut host, Some(Reason::LeftBehind), now);
+    host.actuator.audit.flush();
     Ok(Agent {
         agent_run: RandomState::new().build_hasher().finish(),
         can_limit,

@@ -1,5 +1,6 @@
-use super::*;
+use std::fs;
 
+use super::*;
 use crate::actuators::{self, LimitFile};
 
 fn change() -> Change {
@@ -25,6 +26,7 @@ fn a_record_is_one_line_of_json_with_its_reason() {
     let shortfall = Shortfall { resident_bytes: 9, short_bytes: 5, available_bytes: 1 };
     audit.record(&id, Reason::Named, shortfall);
     audit.killed(&id, 2, 1, shortfall);
+    audit.flush();
     let text = fs::read_to_string(&path).unwrap();
     let entries: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -40,21 +42,4 @@ fn a_record_is_one_line_of_json_with_its_reason() {
     assert_eq!(entries[2]["reason"], "killed");
     assert_eq!((&entries[2]["processes"], &entries[2]["left"]), (&2.into(), &1.into()));
     assert_eq!(entries[2]["short_bytes"], 5);
-}
-
-#[test]
-fn the_file_is_bounded_and_one_old_file_stays() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("audit.jsonl");
-    let mut audit = Audit::with_bound(Some(&path), 1000, Once::default()).unwrap();
-    let id = "container_1_1_1_1".parse().unwrap();
-    for _ in 0..50 {
-        audit.changed(&id, Reason::PlanStep, &limits(), &[&change()]);
-    }
-    let old = directory.path().join("audit.jsonl.1");
-    for file in [&path, &old] {
-        let length = fs::metadata(file).unwrap().len();
-        assert!(length > 0 && length <= 1000, "{length}");
-    }
-    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
 }
