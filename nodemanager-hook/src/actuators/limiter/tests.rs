@@ -5,6 +5,14 @@ use crate::actuators::Change;
 
 const MIB: u64 = 1 << 20;
 const DISK: Device = Device { major: 8, minor: 0 };
+/// No group is charged for the memory.
+const UNMEASURED: Circumstances<'static> = Circumstances {
+    resident_bytes: None,
+    margin: Margin { min_bytes: 64 * MIB },
+    is_near_limit: false,
+    reclaim_bytes: 64 * MIB,
+    disks: &[],
+};
 
 /// A parent group and a container's group in it, as plain files.
 struct Tree {
@@ -98,13 +106,9 @@ impl Bench {
     }
 
     fn apply_when(&mut self, planned: &Limits, resident_bytes: u64, is_near_limit: bool) -> usize {
-        let circumstances = Circumstances {
-            resident_bytes: Some(resident_bytes),
-            margin: Margin { min_bytes: 64 * MIB },
-            is_near_limit,
-            reclaim_bytes: 64 * MIB,
-            disks: &[DISK],
-        };
+        let resident_bytes = Some(resident_bytes);
+        let circumstances =
+            Circumstances { resident_bytes, is_near_limit, disks: &[DISK], ..UNMEASURED };
         let (files, journal) = (&mut self.files, &mut self.journal);
         let mut written = 0;
         for step in self.limiter.steps(planned, circumstances, files, journal) {
@@ -215,14 +219,7 @@ fn an_executors_file_gets_its_value_back_after_writes_that_failed() {
     bench.apply(&cpu(2.0, None), 0);
     for cores in [4.0, 8.0] {
         let (files, journal) = (&mut bench.files, &mut bench.journal);
-        let circumstances = Circumstances {
-            resident_bytes: None,
-            margin: Margin { min_bytes: 0 },
-            is_near_limit: false,
-            reclaim_bytes: 0,
-            disks: &[],
-        };
-        let steps = bench.limiter.steps(&cpu(cores, None), circumstances, files, journal);
+        let steps = bench.limiter.steps(&cpu(cores, None), UNMEASURED, files, journal);
         assert!(steps.iter().all(Result::is_ok) && !steps.is_empty());
     }
     assert_eq!(tree.text("cpu.shares"), "2048");
@@ -246,15 +243,8 @@ fn a_cap_above_the_parents_is_left_to_the_parent() {
 fn memory_charged_to_another_group_is_not_limited() {
     let tree = Tree::new(Version::One);
     let mut bench = Bench::new(&tree, Owner::Agent);
-    let circumstances = Circumstances {
-        resident_bytes: None,
-        margin: Margin { min_bytes: 0 },
-        is_near_limit: false,
-        reclaim_bytes: 64 * MIB,
-        disks: &[],
-    };
     let (files, journal) = (&mut bench.files, &mut bench.journal);
-    let steps = bench.limiter.steps(&all(), circumstances, files, journal);
+    let steps = bench.limiter.steps(&all(), UNMEASURED, files, journal);
     let changed = steps.into_iter().flat_map(|step| step.unwrap().changes);
     let files: Vec<LimitFile> = changed.map(|change| change.file).collect();
     assert_eq!(files, [LimitFile::CpuShares, LimitFile::CpuQuota]);
