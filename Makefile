@@ -143,7 +143,7 @@ bench-raise: build-rust ## times the scheduler's lock while 5,000 nodes are rais
 bench-contention: ## times rounds on four threads while the status is read; not part of `make test`
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example contention
 
-bench-agent: ## measures the agent beside 50 containers; fails above its bounds
+bench-agent: ## measures the agent beside 50 and 200 containers; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
 
 bench-learning: ## times learning and scores its predictions; fails above its bounds

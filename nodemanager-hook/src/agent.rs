@@ -1,6 +1,7 @@
 //! The agent's state. It changes with a request, a round or a wake of the memory watch.
 //!
-//! Nothing here waits or reads a clock, but the stop: callers pass `now`.
+//! Callers pass `now`, and hold the agent's lock meanwhile. What waits here has a bound: `nft` 2 s, the search for a JVM of the
+//! journal 200 ms, the audit file 0.5 s, and not again while its disk is slow. Start and stop wait for JVMs and groups.
 
 mod actuator;
 mod arrival;

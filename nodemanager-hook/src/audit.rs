@@ -18,7 +18,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub use self::reason::{Reason, Shortfall};
-use self::{file::AuditFile, history::History, writer::Writer};
+use self::{
+    file::AuditFile,
+    history::History,
+    writer::{WITHIN, WriteError, Writer},
+};
 use crate::{actuators::Change, container_id::ContainerId, once::Once};
 
 /// How long a stopping agent waits for the disk.
@@ -45,11 +49,11 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// An entry that cannot be written is counted in `troubles`.
+    /// Entries that cannot be written are counted in `troubles`, once for each [`Self::flush`].
     pub fn open(path: Option<&Path>, troubles: Once) -> io::Result<Self> {
         let writer = |path| {
             let mut file = AuditFile::open(path)?;
-            Writer::start(move |lines| file.append(lines))
+            Writer::start(WITHIN, move |lines| file.append(lines))
         };
         Ok(Self { writer: path.map(writer).transpose()?, ..Self::none(troubles) })
     }
@@ -61,21 +65,29 @@ impl Audit {
 
     /// Writes what was recorded, all at once.
     pub fn flush(&mut self) {
-        let Some(writer) = self.writer.as_mut().filter(|_| !self.lines.is_empty()) else {
-            return;
-        };
-        if let Err(error) = writer.write(std::mem::take(&mut self.lines)) {
-            self.troubles.warn("audit", format!("audit file: {error}"));
+        if let Some(writer) = &mut self.writer {
+            let written = writer.write(&mut self.lines);
+            self.count(written);
         }
     }
 
-    /// Also waits a moment for a disk that hangs.
+    /// As [`Self::flush`], but waits a moment for a disk that hangs. Nothing is recorded any more.
     pub fn end(&mut self) {
-        self.flush();
-        if let Some(writer) = &mut self.writer {
-            let written = writer.collect(END_WITHIN);
-            self.troubles.check("audit", written);
+        if let Some(writer) = self.writer.take() {
+            let written = writer.end(std::mem::take(&mut self.lines), END_WITHIN);
+            self.count(written);
         }
+    }
+
+    fn count(&self, written: Result<(), WriteError>) {
+        let Err(error) = written else {
+            return;
+        };
+        let kind = match error {
+            WriteError::Failed(_) | WriteError::Waits => "audit",
+            WriteError::Lost { .. } | WriteError::Ended { .. } => "audit lines lost",
+        };
+        self.troubles.warn(kind, format!("audit file: {error}"));
     }
 
     /// The newest reasons for changes to a container, oldest first, each with its age in ms.
@@ -139,8 +151,11 @@ impl Audit {
             return;
         }
         let entry = Entry { unix_ms, container, reason, event };
-        match serde_json::to_writer(&mut self.lines, &entry) {
-            Ok(()) => self.lines.push(b'\n'),
+        match serde_json::to_vec(&entry) {
+            Ok(line) => {
+                self.lines.extend(line);
+                self.lines.push(b'\n');
+            }
             Err(error) => self.troubles.warn("audit", format!("audit entry: {error}")),
         }
     }

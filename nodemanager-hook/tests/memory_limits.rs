@@ -250,9 +250,10 @@ fn the_limit_of_a_fast_growing_container_rises_within_50_ms_of_the_wake() {
     wait_until("the limit is in force", || parent.memory_limit(&tree) == Some(160 * MIB));
     let delays = delays_of_growth(&parent, &tree, directory.path(), || true);
     assert_within_50_ms(&delays);
-    let audited = agent.audited();
-    let raised = audited.iter().filter(|reason| *reason == "follows_use");
-    assert!(raised.count() >= delays.len(), "{audited:?}");
+    wait_until("all raises are in the audit file", || {
+        let audited = agent.audited();
+        audited.iter().filter(|reason| *reason == "follows_use").count() >= delays.len()
+    });
 }
 
 #[test]
@@ -261,7 +262,7 @@ fn a_limit_rises_as_fast_while_the_page_cache_of_another_container_shrinks() {
     let agent = Agent::start_reading_each_second(&parent.name);
     let (directory, disk) = (tempfile::tempdir().unwrap(), on_disk());
     let cached_bytes = (sysinfo().unwrap().ram_total() / 3).min(1 << 30);
-    // The limit that is planned, and the two margins below which it is not worth another change.
+    // A limit within some margins of the planned one is left as it is.
     let (planned_bytes, shrunk_bytes) = (64 * MIB, 256 * MIB);
     let file = disk.path().join("cached");
     // A hole is read without the disk.
@@ -283,9 +284,10 @@ fn a_limit_rises_as_fast_while_the_page_cache_of_another_container_shrinks() {
     wait_until("it shrinks", || parent.memory_charged(&other) < most);
     let is_shrinking = || parent.memory_limit(&other) > Some(shrunk_bytes);
     let delays = delays_of_growth(&parent, &tree, directory.path(), is_shrinking);
-    // On emulated processors the kernel reclaims one step for a second: only that nobody is killed shows there.
-    if common::times_slower() == 1 {
-        assert_within_50_ms(&delays);
+    match common::times_slower() {
+        1 => assert_within_50_ms(&delays),
+        // On emulated processors the kernel reclaims one step for a second.
+        _ => assert!(delays.iter().any(|delay| *delay < Duration::from_secs(2)), "{delays:?}"),
     }
     wait_until("it has shrunk", || !is_shrinking());
 }

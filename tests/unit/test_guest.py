@@ -72,7 +72,7 @@ def test_a_unit_tells_how_its_command_ended(result: str, code: str, status: str,
 def test_a_silent_guest_is_killed_and_a_speaking_one_is_not() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as files:
         speaking, silent = (subprocess.Popen(["sleep", "60"]) for _ in range(2))
-        bounds = [Bound(one, files, 60, silent_seconds=2) for one in (speaking, silent)]
+        bounds = [Bound(one, files, 60, silent_seconds=5) for one in (speaking, silent)]
         while silent.poll() is None:
             bounds[0].has_spoken()
             time.sleep(0.02)

@@ -6,6 +6,8 @@ use crate::figures::{Figures, Miss};
 
 /// The cost may grow as the number of processes does, by which the reference's grows; a busy machine moves both a little.
 const MOST_GROWTH: f64 = 1.15;
+/// Looking for JVMs among new processes is bounded for each reading, so with few processes it is a larger part.
+const MOST_OBSERVED_GROWTH: f64 = 0.95;
 
 /// The same kind of container, few and many times.
 pub struct Growth {
@@ -22,10 +24,10 @@ impl Growth {
     /// Of the growth, and of the delays with many containers.
     pub fn misses(&self) -> Vec<Miss> {
         let growths = [
-            ("cpu_growth", self.of(Figures::cpu_ratio)),
-            ("observed_cpu_growth", self.of(Figures::observed_cpu_ratio)),
+            ("cpu_growth", self.of(Figures::cpu_ratio), MOST_GROWTH),
+            ("observed_cpu_growth", self.of(Figures::observed_cpu_ratio), MOST_OBSERVED_GROWTH),
         ];
-        let growths = growths.map(|(name, growth)| Miss::unless_below(name, growth, MOST_GROWTH));
+        let growths = growths.map(|(name, growth, most)| Miss::unless_below(name, growth, most));
         growths.into_iter().flatten().chain(self.many.delayed()).collect()
     }
 }
@@ -67,7 +69,7 @@ mod tests {
         let many = Figures {
             containers: 200,
             cpu_percent: few.cpu_percent * times,
-            observed_cpu_percent: few.observed_cpu_percent * times,
+            observed_cpu_percent: few.observed_cpu_percent * times * 0.9,
             reference_percent: few.reference_percent * 4.0,
             observed_reference_percent: few.observed_reference_percent * 4.0,
             ..quiet()
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_has_all_figures() {
+    fn one_line_begins_with_both_numbers_and_has_the_growth() {
         let line = growth(4.0).to_string();
         assert!(line.starts_with("busy few=50 containers=200 few_cpu_percent=0.296 "), "{line}");
         assert!(line.contains(" cpu_growth=1.00 "), "{line}");

@@ -79,8 +79,10 @@ fn of_jvms() -> Outcome<(figures::Figures, Vec<Miss>)> {
 }
 
 fn of_busy_containers() -> Outcome<(Growth, Vec<Miss>)> {
-    let folder = tempfile::tempdir()?;
-    let command = work::command(folder.path())?;
+    // Beside this program, since `/tmp` may be in memory.
+    let program = env::current_exe()?;
+    let folder = tempfile::tempdir_in(program.parent().unwrap_or(Path::new(".")))?;
+    let command = work::command(&program, folder.path());
     let of = |count| measure(&started(count, |number| Container::of_three(number, &command))?);
     let growth = Growth { few: of(CONTAINERS)?, many: of(MANY_CONTAINERS)? };
     let misses = growth.misses();

@@ -1,6 +1,6 @@
 //! What the processes of a busy container do.
 
-use std::{env, fs::File, os::unix::fs::FileExt, path::Path, process, thread, time::Duration};
+use std::{fs::File, os::unix::fs::FileExt, path::Path, process, thread, time::Duration};
 
 use crate::support::Outcome;
 
@@ -12,18 +12,22 @@ const WRITTEN_BYTES: usize = 64 << 10;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The command line of a process that works with a file in a folder.
-pub fn command(folder: &Path) -> Outcome<String> {
-    Ok(format!("{} {WORK} {}", env::current_exe()?.display(), folder.display()))
+pub fn command(program: &Path, folder: &Path) -> String {
+    format!("{} {WORK} {}", program.display(), folder.display())
 }
 
-/// Holds memory, and each second touches all of it and writes to the disk, until it is killed.
+/// Longer than any measurement, for the case that nobody is left to end it.
+const SECONDS: u32 = 600;
+
+/// Holds memory, and each second touches all of it and writes to the disk.
 pub fn work(folder: &Path) -> Outcome<()> {
     let file = File::create(folder.join(process::id().to_string()))?;
     let mut held = vec![0_u8; MEMORY_BYTES];
-    loop {
+    for _ in 0..SECONDS {
         held.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = byte.wrapping_add(1));
         file.write_all_at(&held[..WRITTEN_BYTES], 0)?;
         file.sync_data()?;
         thread::sleep(EVERY);
     }
+    Ok(())
 }

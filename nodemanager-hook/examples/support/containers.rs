@@ -45,7 +45,7 @@ impl Heap {
     }
 }
 
-/// A shell and the processes that it waits for. All end with this program.
+/// A shell and the processes that it waits for. Dropping it ends them.
 pub struct Container {
     pub id: String,
     child: Child,

@@ -21,7 +21,7 @@ use super::{
     },
 };
 use crate::{
-    cgroups::{Controller, Version},
+    cgroups::{Controller, Hierarchy, Version},
     journal::{Journal, JournalError},
     sensors::Device,
 };
@@ -41,6 +41,13 @@ pub struct LimitPlace {
     pub version: Version,
     pub mount_point: PathBuf,
     pub owner: Owner,
+}
+
+impl LimitPlace {
+    pub fn new(hierarchy: &Hierarchy, group: PathBuf, owner: Owner) -> Self {
+        let mount_point = hierarchy.mount_point().into();
+        Self { group, version: hierarchy.version(), mount_point, owner }
+    }
 }
 
 /// The inputs of a limit besides the plan.

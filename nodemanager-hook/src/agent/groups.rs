@@ -60,9 +60,9 @@ impl ContainerGroups {
         self.own.is_some()
     }
 
-    /// What of `host` the agent can limit for any container here.
-    pub fn possible(&self, host: CanLimit, containers: &Containers) -> CanLimit {
-        self.own.as_ref().map_or(host, |own| possible(host, own, containers))
+    /// What of `of_host` the agent can limit for any container here.
+    pub fn possible(&self, of_host: CanLimit, containers: &Containers) -> CanLimit {
+        self.own.as_ref().map_or(of_host, |own| possible(of_host, own, containers))
     }
 
     /// The groups that exist below the agent's parents.

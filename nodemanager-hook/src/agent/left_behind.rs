@@ -14,7 +14,8 @@ use crate::{
 /// Files of groups, with the values that they get back.
 type Values = BTreeMap<PathBuf, Vec<(LimitFile, Value)>>;
 
-/// Lifts the limits and removes the groups.
+/// Lifts the limits and removes the containers' groups. Their parents are left to [`ContainerGroups::release`], and JVMs to
+/// [`super::heaps::restore_heaps`].
 pub(super) fn put_back_left_behind(groups: &ContainerGroups, actuator: &mut Actuator) {
     let own = own_groups_left(groups, &actuator.journal);
     let lifted = own.iter().map(|group| {

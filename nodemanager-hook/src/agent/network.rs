@@ -64,6 +64,11 @@ impl NodeNetwork {
         let Some(chosen) = chosen.filter(|_| can_make_groups) else {
             return network;
         };
+        if stays.has_nft_table && chosen.backend() == Backend::Nft {
+            // If that hangs, it may still remove the next table at any time.
+            log::warn!("the network of containers is neither measured nor limited");
+            return network;
+        }
         let has_nft_table = stays.has_nft_table || chosen.backend() == Backend::Nft;
         let shaped = config.devices.iter().cloned().chain(stays.devices).collect();
         remember(journal, NetworkMade { devices: shaped, has_nft_table });
@@ -112,7 +117,11 @@ impl NodeNetwork {
         self.backend = None;
         let shapers = std::mem::take(&mut self.shapers);
         let stays = put_back(journal, shapers.iter().map(Shaper::device));
-        stays.devices.len() + usize::from(stays.has_nft_table)
+        let left = stays.devices.len() + usize::from(stays.has_nft_table);
+        if left > 0 {
+            self.troubles.warn("network", format!("{left} changes to the network stay"));
+        }
+        left
     }
 
     /// Counts every container in its present group.

@@ -37,8 +37,8 @@ const FLOOR_PERCENT: u64 = 3;
 #[derive(Debug)]
 pub(super) struct WatchedNode {
     sensor: NodeSensor,
-    /// The memory that may be promised to containers.
-    capacity_bytes: u64,
+    /// The node's physical memory, as configured or detected.
+    memory_bytes: u64,
     memory: Option<MemoryState>,
     floor_bytes: Option<u64>,
     shortage: Shortage,
@@ -57,10 +57,10 @@ struct Kill {
 }
 
 impl WatchedNode {
-    pub fn new(sensor: NodeSensor, capacity_bytes: u64, config: config::Memory) -> Self {
+    pub fn new(sensor: NodeSensor, memory_bytes: u64, config: config::Memory) -> Self {
         Self {
             sensor,
-            capacity_bytes,
+            memory_bytes,
             memory: None,
             floor_bytes: config.node_floor_bytes,
             shortage: Shortage::new(config.kill_after()),
@@ -166,7 +166,7 @@ impl WatchedNode {
                 resident_bytes: container.sensor.resident_bytes(),
             })
         });
-        overcommitted(asked.collect(), self.capacity_bytes)
+        overcommitted(asked.collect(), self.memory_bytes)
     }
 
     /// The containers whose JVMs may be asked to return memory for the node.

@@ -109,19 +109,18 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
         waits: troubles.check_of("waits for a core", "they are not measured", CpuWaits::open()),
         troubles: troubles.clone(),
     };
-    let now = Instant::now();
     let can_limit = can_limit(own, &local_disks, &network);
     let mut groups = ContainerGroups::new(own_groups, config.cgroup.from_arrival);
-    put_back_left_behind(&groups, &mut actuator);
-    let containers = Containers::default();
-    let plan = Plan::ended(now);
-    let memory_watch = Arc::new(memory_watch);
-    let mut host = Host { containers, plan, reader, actuator, memory_watch };
-    groups.release(&mut host);
+    let mut host = Host {
+        containers: Containers::default(),
+        plan: Plan::ended(Instant::now()),
+        reader,
+        actuator,
+        memory_watch: Arc::new(memory_watch),
+    };
     let mut heaps =
         NodeHeaps::open(config.jvm, groups.can_limit(), Path::new(PROC), troubles.clone());
-    restore_heaps(&mut heaps, &mut host, Some(Reason::LeftBehind), now);
-    host.actuator.audit.flush();
+    undo_changes_of_a_killed_agent(&mut groups, &mut heaps, &mut host);
     Ok(Agent {
         agent_run: RandomState::new().build_hasher().finish(),
         can_limit,
@@ -136,6 +135,17 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
         status_file: status::path(&config.socket.path),
         stopped: false,
     })
+}
+
+fn undo_changes_of_a_killed_agent(
+    groups: &mut ContainerGroups,
+    heaps: &mut NodeHeaps,
+    host: &mut Host,
+) {
+    put_back_left_behind(groups, &mut host.actuator);
+    groups.release(host);
+    restore_heaps(heaps, host, Some(Reason::LeftBehind), Instant::now());
+    host.actuator.audit.flush();
 }
 
 /// The node's size and the resources that the agent can limit, for the log.

@@ -26,7 +26,7 @@ fn a_record_is_one_line_of_json_with_its_reason() {
     let shortfall = Shortfall { resident_bytes: 9, short_bytes: 5, available_bytes: 1 };
     audit.record(&id, Reason::Named, shortfall);
     audit.killed(&id, 2, 1, shortfall);
-    audit.flush();
+    audit.end();
     let text = fs::read_to_string(&path).unwrap();
     let entries: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

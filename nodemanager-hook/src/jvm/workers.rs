@@ -119,11 +119,13 @@ mod tests {
         workers.submit(false).unwrap();
         assert!(!workers.done.recv_timeout(PATIENCE).unwrap());
         workers.open.fetch_sub(1, Ordering::Relaxed);
-        assert!(workers.collect_all(Duration::ZERO).is_empty());
-        for _ in 1..THREADS {
-            let_go.send(()).unwrap();
-        }
-        assert_eq!(workers.collect_all(PATIENCE), [true; THREADS - 1]);
+        workers.submit(true).unwrap();
+        workers.submit(false).unwrap();
+        assert!(workers.collect_all(Duration::from_millis(100)).is_empty());
+        drop(let_go);
+        let done = workers.collect_all(PATIENCE);
+        assert_eq!(done.iter().filter(|hung| **hung).count(), THREADS);
+        assert_eq!(done.len(), THREADS + 1);
     }
 
     #[test]

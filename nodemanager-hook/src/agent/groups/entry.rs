@@ -3,18 +3,18 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use super::{
-    executors::{executors_places, place},
+    executors::executors_places,
     not_measured,
     refusals::{MoveChecks, group_to_leave, refuse_moves},
     tree_moves::Moving,
     wanted::WantedGroups,
 };
 use crate::{
-    actuators::{LimitError, LimitPlace, OwnGroups, Owner, no_former_group},
+    actuators::{KernelFileError, LimitError, LimitPlace, OwnGroups, Owner, no_former_group},
     agent::{actuator::Actuator, container::NodeContainer, reader::Reader},
     cgroups::Controller,
     container_id::ContainerId,
@@ -39,7 +39,9 @@ impl Entry<'_> {
         reader: &Reader,
         checks: &mut MoveChecks,
     ) -> Result<Option<Moving>, LimitError> {
-        let tree = cgroups_of_tree(self.container, table, reader).map_err(not_measured)?;
+        let tree = cgroups_of_tree(self.container, table, reader).map_err(|error| {
+            KernelFileError::new("read the groups of processes in", Path::new("/proc"), error)
+        })?;
         let Some((root, cgroups)) = tree else {
             return Ok(None);
         };
@@ -75,7 +77,7 @@ impl Entry<'_> {
                 self.own.make(&group)?;
                 leaving.remove(&group);
             }
-            places.insert(controller, place(hierarchy, group, Owner::Agent));
+            places.insert(controller, LimitPlace::new(hierarchy, group, Owner::Agent));
         }
         Ok((!places.is_empty()).then_some(Moving { root, places }))
     }

@@ -1,21 +1,12 @@
 //! Groups that the container executor made for a container.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use crate::{
     actuators::{LimitPlace, OwnGroups, Owner},
-    cgroups::{Controller, Hierarchies, Hierarchy, Version, named_after},
+    cgroups::{Controller, Hierarchies, Version, named_after},
     container_id::ContainerId,
 };
-
-pub(super) fn place(hierarchy: &Hierarchy, group: PathBuf, owner: Owner) -> LimitPlace {
-    let mount_point = hierarchy.mount_point().into();
-    LimitPlace { group, version: hierarchy.version(), mount_point, owner }
-}
 
 /// The groups that the container executor made for a container. `cgroup` is the text of
 /// `/proc/PID/cgroup`.
@@ -30,7 +21,7 @@ pub(super) fn executors_places(
         let group = named_after(&hierarchy.directory_of(cgroup)?, id)?;
         let is_own = own.is_some_and(|own| own.contains(&group));
         let works = !is_own && works_in(controller, hierarchy.version(), &group);
-        works.then(|| (controller, place(hierarchy, group, Owner::ContainerExecutor)))
+        works.then(|| (controller, LimitPlace::new(hierarchy, group, Owner::ContainerExecutor)))
     };
     Controller::ALL.into_iter().filter_map(find).collect()
 }

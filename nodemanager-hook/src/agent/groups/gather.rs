@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io};
 
 use super::{
     refusals::{MoveChecks, refusals},
-    tree_moves::{Moving, move_tree},
+    tree_moves::{Moving, move_trees},
 };
 use crate::{
     actuators::OwnGroups,
@@ -36,25 +36,27 @@ pub(super) fn gather(own: &OwnGroups, host: &mut Host) {
         return;
     };
     let mut checks = MoveChecks::default();
+    let mut moving = BTreeMap::new();
+    let mut outside = Vec::new();
     for id in incomplete {
-        let Some(container) = host.containers.get_mut(&id) else {
+        let Some(container) = host.containers.get(&id) else {
             continue;
         };
-        let troubles = &host.actuator.troubles;
         let scattered = scattered(container, &table, &host.reader, own, &mut checks);
-        let moved = match troubles.check_of("readings", &id, scattered) {
-            Some(Scattered::MayMove(moving)) => {
-                let moved = move_tree(container, &moving, &table, &host.reader, &host.actuator);
-                moved.map(drop).map_err(|error| error.to_string())
+        match host.actuator.troubles.check_of("readings", &id, scattered) {
+            Some(Scattered::MayMove(tree)) => {
+                moving.insert(id, tree);
             }
-            Some(Scattered::Stays(why)) => Err(format!("it stays there: {why}")),
-            Some(Scattered::Nothing) | None => continue,
-        };
-        // The others of the container stay limited.
-        if let Err(why) = moved {
-            let message = format!("{id}: a process was taken out of its group: {why}");
-            troubles.warn("processes outside of their group", message);
+            Some(Scattered::Stays(why)) => outside.push((id, format!("it stays there: {why}"))),
+            Some(Scattered::Nothing) | None => {}
         }
+    }
+    let (_, not_moved) = move_trees(host, &mut moving, table);
+    outside.extend(not_moved.into_iter().map(|(id, error)| (id, error.to_string())));
+    // The others of their container stay limited.
+    for (id, why) in outside {
+        let message = format!("{id}: a process was taken out of its group: {why}");
+        host.actuator.troubles.warn("processes outside of their group", message);
     }
 }
 

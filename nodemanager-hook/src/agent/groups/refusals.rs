@@ -167,19 +167,19 @@ pub(super) fn check_moves(
     }
 }
 
-/// What of `host` the agent can limit for any container here. With none the answer is for the next one.
-pub(super) fn possible(host: CanLimit, own: &OwnGroups, containers: &Containers) -> CanLimit {
+/// What of `of_host` the agent can limit for any container here. With none the answer is for the next one.
+pub(super) fn possible(of_host: CanLimit, own: &OwnGroups, containers: &Containers) -> CanLimit {
     let running = || containers.values().filter(|container| container.root.is_some());
     let is_possible = |controller: Controller| match running().next() {
         Some(_) => running().any(|container| !container.refusals.contains_key(&controller)),
         None => own.no_parent(controller).is_none(),
     };
     CanLimit {
-        cpu: host.cpu && is_possible(Controller::Cpu),
-        memory: host.memory && is_possible(Controller::Memory),
-        disk: host.disk && is_possible(Controller::Disk),
-        network_sent: host.network_sent && is_possible(Controller::Network),
-        network_received: host.network_received && is_possible(Controller::Network),
+        cpu: of_host.cpu && is_possible(Controller::Cpu),
+        memory: of_host.memory && is_possible(Controller::Memory),
+        disk: of_host.disk && is_possible(Controller::Disk),
+        network_sent: of_host.network_sent && is_possible(Controller::Network),
+        network_received: of_host.network_received && is_possible(Controller::Network),
     }
 }
 

@@ -35,8 +35,7 @@ fn forks_too_fast(tree: &Moving) -> KernelFileError {
 pub(super) type NotMoved = Vec<(ContainerId, KernelFileError)>;
 
 /// Moves the trees and scans again until no process is outside, so that no fork is missed; later
-/// forks inherit the group. Removes trees that were not moved as a whole from `moving`. Returns the
-/// last scan.
+/// forks inherit the group. Removes trees that were not moved as a whole from `moving`, and returns them after the last scan.
 pub(super) fn move_trees(
     host: &mut Host,
     moving: &mut BTreeMap<ContainerId, Moving>,
@@ -71,8 +70,9 @@ pub(super) fn move_trees(
     (table, not_moved)
 }
 
-/// Moves the processes that are still outside. Returns whether there were any.
-pub(super) fn move_tree(
+/// Moves the processes that are still outside. Returns whether there were any, or the first failure, after which the others
+/// are moved all the same.
+fn move_tree(
     container: &mut NodeContainer,
     moving: &Moving,
     table: &ProcessTable,
@@ -82,23 +82,30 @@ pub(super) fn move_tree(
     let tree = table.tree(moving.root, &container.sensor.processes.keys());
     let tree: BTreeSet<ProcessKey> = tree.iter().map(|process| process.key()).collect();
     let groups: BTreeSet<&PathBuf> = moving.places.values().map(|place| &place.group).collect();
-    let mut moved = false;
+    let mut all = Ok(false);
     for group in groups {
         let Some(hierarchy) = actuator.hierarchies.of(group) else {
             continue;
         };
-        let inside: BTreeSet<u32> = read_pids(group)?.into_iter().collect();
+        let inside: BTreeSet<u32> = match read_pids(group) {
+            Ok(pids) => pids.into_iter().collect(),
+            Err(error) => {
+                all = all.and(Err(error));
+                continue;
+            }
+        };
         for key in tree.iter().filter(|key| !inside.contains(&key.pid)) {
-            match move_process(*key, hierarchy, group, &reader.proc)? {
-                Moved::Yes => moved = true,
-                Moved::Gone => {}
-                Moved::PidReused => {
+            match move_process(*key, hierarchy, group, &reader.proc) {
+                Ok(Moved::Yes) => all = all.map(|_| true),
+                Ok(Moved::Gone) => {}
+                Ok(Moved::PidReused) => {
                     let message = format!("pid {} was reused by another process", key.pid);
                     actuator.troubles.warn("pids reused", message);
                 }
+                Err(error) => all = all.and(Err(error)),
             }
         }
     }
     container.sensor.processes.follow(&tree);
-    Ok(moved)
+    all
 }

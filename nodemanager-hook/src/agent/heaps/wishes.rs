@@ -17,11 +17,14 @@ use crate::{
         AttachError, Attempts, Control, ControlError, Done, JvmAnswer, JvmCommand, JvmJob, JvmTask,
         Wish, Workers,
     },
+    once::Once,
     sensors::ProcessKey,
 };
 
 /// Jobs that wait for a thread or whose result was not collected.
 const MAX_JOBS: usize = 256;
+/// A recipe takes a second or two; a JVM that does not answer is given up after ten.
+const LATE_AFTER: Duration = Duration::from_secs(30);
 /// The pause before another attempt to restore a JVM.
 const RESTORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
@@ -38,11 +41,20 @@ struct JvmWishes {
     control: Control,
     waiting: Option<(Wish, Reason)>,
     /// Handed to a thread.
-    open: Option<(Wish, Reason)>,
+    open: Option<Open>,
     /// The newest commands. The same commands again are not recorded as a change.
     sent: Vec<JvmCommand>,
     /// When to try again to restore the JVM.
     restore_at: Option<Instant>,
+}
+
+/// A wish that a thread carries out.
+#[derive(Debug)]
+struct Open {
+    wish: Wish,
+    reason: Reason,
+    since: Instant,
+    is_late: bool,
 }
 
 impl HeapWishes {
@@ -63,8 +75,9 @@ impl HeapWishes {
     pub fn restores(&self, jvm: ProcessKey, now: Instant) -> bool {
         self.jvms.get(&jvm).is_some_and(|asked| {
             let waits = asked.restore_at.is_some_and(|at| at > now);
-            let mut wishes = asked.waiting.iter().chain(&asked.open);
-            waits || wishes.any(|(wish, _)| *wish == Wish::Restore)
+            let waiting = asked.waiting.map(|(wish, _)| wish);
+            let mut wishes = waiting.into_iter().chain(asked.open.as_ref().map(|open| open.wish));
+            waits || wishes.any(|wish| wish == Wish::Restore)
         })
     }
 
@@ -78,7 +91,8 @@ impl HeapWishes {
         for done in workers.map_or_else(Vec::new, |workers| workers.collect_all(within)) {
             self.take(done, actuator, now);
         }
-        self.submit_all(actuator);
+        self.submit_all(actuator, now);
+        self.warn_of_late(&actuator.troubles, now);
         let journal = &actuator.journal;
         self.jvms.retain(|key, asked| {
             let is_asked = asked.open.is_some() || asked.waiting.is_some();
@@ -96,7 +110,7 @@ impl HeapWishes {
         let Some(asked) = self.jvms.get_mut(&key) else {
             return;
         };
-        let Some((wanted, reason)) = asked.open.take() else {
+        let Some(Open { wish: wanted, reason, .. }) = asked.open.take() else {
             return;
         };
         let container = &asked.container;
@@ -140,7 +154,7 @@ impl HeapWishes {
         asked.sent = sent;
     }
 
-    fn submit_all(&mut self, actuator: &Actuator) {
+    fn submit_all(&mut self, actuator: &Actuator, now: Instant) {
         let troubles = &actuator.troubles;
         let is_needed = |asked: &JvmWishes| asked.open.is_none() && asked.waiting.is_some();
         if self.workers.is_none() && self.jvms.values().any(is_needed) {
@@ -152,7 +166,7 @@ impl HeapWishes {
             return;
         };
         for (key, asked) in &mut self.jvms {
-            let (Some((wish, _)), None) = (asked.waiting, asked.open) else {
+            let (Some((wish, reason)), None) = (asked.waiting, &asked.open) else {
                 continue;
             };
             let task = match (actuator.journal.former_flags(*key), wish) {
@@ -169,7 +183,23 @@ impl HeapWishes {
             if troubles.check("heaps not changed", submitted).is_none() {
                 return;
             }
-            asked.open = asked.waiting.take();
+            asked.waiting = None;
+            asked.open = Some(Open { wish, reason, since: now, is_late: false });
+        }
+    }
+
+    /// Of the commands that hang, each once: only so many can, and then no JVM is asked.
+    fn warn_of_late(&mut self, troubles: &Once, now: Instant) {
+        for (key, asked) in &mut self.jvms {
+            let Some(open) = asked.open.as_mut().filter(|open| !open.is_late) else {
+                continue;
+            };
+            open.is_late = now.saturating_duration_since(open.since) >= LATE_AFTER;
+            if open.is_late {
+                let (container, pid) = (&asked.container, key.pid);
+                let message = format!("{container}: a command to pid {pid} hangs");
+                troubles.warn("heaps not changed", message);
+            }
         }
     }
 }

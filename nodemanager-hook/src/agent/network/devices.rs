@@ -1,4 +1,4 @@
-//! The start of the node's network: the backend and the devices, and a killed agent's leftovers.
+//! What the node's network begins with, the backend and the devices, and what is put back in the end or after a kill.
 
 use nix::unistd::geteuid;
 
