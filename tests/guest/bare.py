@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from guest.work import EXIT_LINE, OUT_OF_TIME, Boot, Work
+from guest.work import EXIT_LINE, OUT_OF_TIME, TELL_THAT_ALIVE, Boot, Work
 
 
 def start(work: Work) -> str:
@@ -27,6 +27,7 @@ mount -t bpf bpf /root/sys/fs/bpf
 ps -o pid,ppid,stat,args | grep -v ' \\['
 echo 8 >/proc/sys/kernel/printk; echo w >/proc/sysrq-trigger
 [ -e /host/no-such-file ] || echo "{EXIT_LINE}{OUT_OF_TIME}"; poweroff -f) &
+{TELL_THAT_ALIVE}
 chroot /root /bin/sh -c {shlex.quote(work.script)}
 code=$?
 echo; echo "{EXIT_LINE}$code"

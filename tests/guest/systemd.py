@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from guest.work import BY_A_SIGNAL, EXIT_LINE, OUT_OF_TIME, Boot, Work
+from guest.work import (
+    BY_A_SIGNAL,
+    EXIT_LINE,
+    OUT_OF_TIME,
+    TELL_THAT_ALIVE,
+    Boot,
+    Work,
+)
 
 _TARGET = "elastane-test.target"
 _SERVICE = "elastane-test.service"
@@ -30,7 +37,7 @@ def start(work: Work) -> str:
     units = {
         _TARGET: f"[Unit]\nRequires={_SERVICE}\nAfter={_SERVICE}\n",
         _SERVICE: _service(work),
-        "elastane-test.sh": f"{_ENTER_A_GROUP}{work.script}\n",
+        "elastane-test.sh": f"{_ENTER_A_GROUP}{TELL_THAT_ALIVE}\n{work.script}\n",
         "elastane-test-end.sh": TELL_THE_END,
     }
     files = "".join(

@@ -11,6 +11,9 @@ EXIT_LINE = "GUEST-EXIT-CODE="
 OUT_OF_TIME = 124
 BY_A_SIGNAL = 128
 SCRATCH = "/mnt/scratch"
+ALIVE_LINE = "GUEST-IS-ALIVE"
+# For the first script of a guest. So a guest whose command is silent is told from one that hangs.
+TELL_THAT_ALIVE = f'(while sleep 30; do echo "{ALIVE_LINE}"; done) &'
 
 
 @dataclass(frozen=True)
