@@ -14,6 +14,7 @@ mod shares;
 mod taken;
 mod users;
 mod waits;
+mod waits_by_queue;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -41,7 +42,7 @@ use crate::resources::Resource;
 use booked::Ratios;
 use growth::ratio_of;
 use hold::begin_hold;
-use waits::waits_by_queue;
+use waits_by_queue::waits_by_queue;
 
 /// The plans of at most this many nodes are read at a time, so that no caller waits long.
 const NODES_AT_ONCE: usize = 1_024;
