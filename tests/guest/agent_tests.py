@@ -14,6 +14,7 @@ from guest.systemd import DELEGATED
 from guest.work import SCRATCH, Work
 
 # Tests of JVMs do not depend on the version of cgroups, and take minutes on emulated processors.
+# There are no tests with YARN for the same reason: a ResourceManager takes two minutes to start.
 ELSEWHERE = {"jvm", "hanging_jobs", "heaps", "shortage"}
 # Emulated processors need longer time-outs; version 1 tests the bounds themselves.
 TIMES_SLOWER = "4"
