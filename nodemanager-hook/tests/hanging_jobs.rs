@@ -29,6 +29,15 @@ const MOST_LATE_MS: u64 = 2500;
 const STEP_MS: u32 = 3000;
 const VALID_MS: u32 = 2 * STEP_MS;
 
+/// The JVMs' sockets, which stay when they are killed.
+struct Sockets(Vec<u32>);
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|pid| java::remove_socket_of(*pid));
+    }
+}
+
 /// A JVM with its own mounts that starts once `DIRECTORY/go` exists, so that its memory is charged to the container's group.
 fn jvm(directory: &Path) -> Tree {
     Tree::new(&format!(
@@ -125,6 +134,7 @@ fn limits_change_and_plans_end_on_time_while_every_thread_that_waits_for_a_job_h
     mkfifo(&input, Mode::S_IRWXU).unwrap();
     let _writer = OpenOptions::new().read(true).write(true).open(&input).unwrap();
     let jvms: Vec<Tree> = (0..JVMS).map(|_| jvm(directory.path())).collect();
+    let _sockets = Sockets(jvms.iter().map(Tree::pid).collect());
     let other = Tree::new("sleep 600");
     let all: Vec<&Tree> = jvms.iter().chain([&other]).collect();
     agent.runs(&all);

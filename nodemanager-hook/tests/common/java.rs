@@ -152,7 +152,13 @@ impl Drop for Workload {
         let _ = kill(Pid::from_raw(self.pid as i32), Signal::SIGKILL);
         let _ = self.child.kill();
         let _ = self.child.wait();
+        remove_socket_of(self.pid);
     }
+}
+
+/// A killed JVM leaves its socket, which would belong to the wrong user for a later JVM of the same pid.
+pub fn remove_socket_of(pid: u32) {
+    let _ = fs::remove_file(format!("/tmp/.java_pid{pid}"));
 }
 
 /// Whether the JVM supports these options.
