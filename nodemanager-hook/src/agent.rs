@@ -95,7 +95,6 @@ impl Agent {
             AgentRequest::Collect => return AgentResponse::Report(self.report(now)),
             AgentRequest::Apply(reply) => self.take_reply(&reply, now),
         };
-        self.host.actuator.audit.flush();
         match done {
             Ok(()) => AgentResponse::Done,
             Err(reason) => AgentResponse::Refused(reason),
@@ -122,10 +121,10 @@ impl Agent {
             self.write_status(now);
         }
         self.host.actuator.remove_leaving();
-        self.host.actuator.audit.flush();
     }
 
-    /// Puts the plan's limits for `now` in force. A limit that could not be written is tried again.
+    /// Puts the plan's limits for `now` in force. A limit that could not be written is tried again. To be called after
+    /// [`Self::round`] too: it writes the audit file.
     pub fn follow_plan(&mut self, now: Instant) {
         if self.stopped {
             return;

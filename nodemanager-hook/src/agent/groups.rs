@@ -154,7 +154,7 @@ impl ContainerGroups {
             let leaves = container.own_places().any(|(one, _)| !wanted.contains(&one));
             leaves.then(|| (id.clone(), wanted))
         });
-        let leaving: Vec<_> = leaving.collect();
+        let leaving: BTreeMap<_, _> = leaving.collect();
         if leaving.is_empty() {
             return;
         }
@@ -162,14 +162,7 @@ impl ContainerGroups {
             leave(host, id, wanted, now);
         }
         // Right after the last reading by group, the first one by processes.
-        if let Some(table) = host.reader.scan() {
-            let counters = network.counters();
-            for (id, _) in &leaving {
-                if let Some(container) = host.containers.get_mut(id) {
-                    host.reader.read(id, container, &table, counters.as_ref(), now);
-                }
-            }
-        }
+        host.read(|id, _| leaving.contains_key(id), || network.counters(), now);
         host.actuator.remove_leaving();
     }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     audit::Reason,
+    container_id::ContainerId,
     memory_watch::{Cause, MemoryWatch, Wake},
     network::AllCounters,
     plan::Plan,
@@ -30,13 +31,13 @@ pub(super) struct Host {
 impl Host {
     /// Reads the counters of all containers, and takes those of their network.
     pub fn read_all(&mut self, network: impl FnOnce() -> Option<AllCounters>, now: Instant) {
-        self.read(|_| true, network, now);
+        self.read(|_, _| true, network, now);
     }
 
     /// Reads what would be lost until all are read: the most memory, and what the processes of a tree have used, for which
     /// nothing counts once they have ended.
     pub fn read_between(&mut self, now: Instant) {
-        self.read(NodeContainer::needs_table, || None, now);
+        self.read(|_, container| container.needs_table(), || None, now);
         for (id, container) in &mut self.containers {
             if !container.needs_table() {
                 self.reader.read_memory(id, container);
@@ -44,13 +45,15 @@ impl Host {
         }
     }
 
-    fn read(
+    /// Reads some containers, and takes the counters of their network.
+    pub fn read(
         &mut self,
-        is_read: impl Fn(&NodeContainer) -> bool,
+        is_read: impl Fn(&ContainerId, &NodeContainer) -> bool,
         network: impl FnOnce() -> Option<AllCounters>,
         now: Instant,
     ) {
-        let containers = self.containers.iter_mut().filter(|(_, container)| is_read(container));
+        let containers =
+            self.containers.iter_mut().filter(|(id, container)| is_read(id, container));
         let containers: Vec<_> = containers.collect();
         if containers.is_empty() {
             return;

@@ -13,7 +13,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// So many jobs but one may hang, each with its thread, without holding up the others.
+/// A job that hangs keeps its thread. The others go on as long as one thread is left.
 const THREADS: usize = 3;
 
 /// The queue is full. The caller tries again after its next reading.

@@ -188,7 +188,7 @@ impl HeapWishes {
         }
     }
 
-    /// Of the commands that hang, each once: only so many can, and then no JVM is asked.
+    /// Counts each command that hangs, once. When all threads hang, no JVM is asked any more.
     fn warn_of_late(&mut self, troubles: &Once, now: Instant) {
         for (key, asked) in &mut self.jvms {
             let Some(open) = asked.open.as_mut().filter(|open| !open.is_late) else {
