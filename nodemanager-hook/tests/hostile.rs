@@ -9,12 +9,15 @@ use std::{
 };
 
 use common::{Agent, Parent, Tree, runs_as_unit, set_shares, times_slower, wait_until};
+use elastane_protocol::Sample;
 use serde_json::Value;
 
 const MOST_RESIDENT_BYTES: u64 = 20 << 20;
 const MOST_LATE: Duration = Duration::from_millis(200);
 const STEPS: u32 = 40;
 const STEP_MS: u32 = 250;
+/// Of the test's agent.
+const SAMPLE_MS: u32 = 1000;
 
 /// Held by the test whose container is hostile.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -56,11 +59,23 @@ fn assert_agent_is_small_and_on_time(agent: &Agent, other: &Tree) {
     assert!(delays[1] < MOST_LATE * times_slower(), "{delays:?}");
     let resident = agent.resident_bytes();
     assert!(resident < MOST_RESIDENT_BYTES, "{resident}");
-    wait_until("samples", || {
-        let report = agent.report();
-        let containers = report.containers.iter();
-        containers.filter(|one| one.samples.last().is_some()).count() == 2
+    let lengths = || -> Vec<Vec<u32>> {
+        let containers = agent.report().containers.into_iter();
+        let length = |sample: &Sample| sample.length_ms;
+        containers.map(|one| one.samples.iter().map(length).collect()).collect()
+    };
+    wait_until("samples of both", || {
+        let lengths = lengths();
+        lengths.len() == 2 && lengths.iter().all(|one| one.len() > 5)
     });
+    // The first sample begins with the container's arrival.
+    let lengths = lengths();
+    let whole = lengths.iter().flat_map(|one| &one[1..]);
+    let mut skews: Vec<u32> = whole.map(|length| length.abs_diff(SAMPLE_MS)).collect();
+    skews.sort_unstable_by(|one, other| other.cmp(one));
+    // A late end makes two samples of each container differ.
+    let most = MOST_LATE.as_millis() as u32 * times_slower();
+    assert!(skews[4] < most, "{skews:?}");
 }
 
 #[test]
@@ -72,7 +87,8 @@ fn a_thousand_processes_that_look_like_jvms_make_the_agent_neither_large_nor_slo
     let library = directory.path().join("libjvm.so");
     std::fs::write(&library, [0; 4096]).unwrap();
     let count = 1000 / times_slower();
-    // Half of them are stopped. A file of counters that they all have mapped is larger than is read.
+    // Half of them are stopped. The file of counters that each one has mapped is larger than is read.
+    let counters = tempfile::Builder::new().prefix("hsperfdata_").tempdir_in("/tmp").unwrap();
     let script = format!(
         "exec python3 -c '
 import mmap, os, signal, time
@@ -80,22 +96,21 @@ library = open(\"{library}\", \"rb\")
 held = mmap.mmap(library.fileno(), 0, prot=mmap.PROT_READ)
 for number in range({count}):
     if os.fork() == 0:
-        folder = \"{directory}/hsperfdata_x\"
-        os.makedirs(folder, exist_ok=True)
-        name = folder + \"/\" + str(os.getpid())
+        name = \"{counters}/\" + str(os.getpid())
         with open(name, \"wb\") as file: file.truncate(1 << 30)
         counters = mmap.mmap(os.open(name, os.O_RDONLY), 0, prot=mmap.PROT_READ)
         if number % 2: os.kill(os.getpid(), signal.SIGSTOP)
         time.sleep(600)
 time.sleep(600)'",
         library = library.display(),
-        directory = directory.path().display()
+        counters = counters.path().display()
     );
     let (hostile, other) = (Tree::new(&script), Tree::new("sleep 600"));
     let all = usize::try_from(count).unwrap() + 1;
     wait_until("they run", || hostile.processes().len() == all);
     agent.runs(&[&hostile, &other]);
     assert_agent_is_small_and_on_time(&agent, &other);
+    assert!(agent.troubles("heaps not measured") > 0, "no file of counters was found");
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::{fs, io, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::sensors::with_path;
+
 /// The kernel's limit for a name, without the final zero.
 const MOST_NAME_BYTES: usize = 15;
 const BYTES_PER_MEGABIT: u64 = 1_000_000 / 8;
@@ -49,10 +51,11 @@ impl NetworkDevice {
     /// The device of the default route with the lowest metric, IPv4 before IPv6; `None` without a
     /// default route. Disabled IPv6 is not an error.
     pub fn of_default_route() -> io::Result<Option<Self>> {
-        if let Some(device) = in_ipv4_routes(&fs::read_to_string("/proc/net/route")?) {
+        let read = |path| fs::read_to_string(path).map_err(|error| with_path(error, path));
+        if let Some(device) = in_ipv4_routes(&read("/proc/net/route")?) {
             return Ok(Some(device));
         }
-        match fs::read_to_string("/proc/net/ipv6_route") {
+        match read("/proc/net/ipv6_route") {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             routes => Ok(in_ipv6_routes(&routes?)),
         }

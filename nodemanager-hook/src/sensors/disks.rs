@@ -10,6 +10,8 @@ use std::{
 use nix::sys::stat::{major, minor};
 use serde::{Deserialize, Serialize};
 
+use super::with_path;
+
 /// The numbers of a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Device {
@@ -113,9 +115,11 @@ impl Disks {
 
 /// The numbers in a device's directory in `/sys`.
 fn numbers_of(directory: &Path) -> io::Result<Device> {
-    let numbers = fs::read_to_string(directory.join("dev"))?;
+    let path = directory.join("dev");
+    let numbers = fs::read_to_string(&path).map_err(|error| with_path(error, path.display()))?;
     let numbers = numbers.trim();
-    numbers.parse().map_err(|()| io::Error::other(format!("`{numbers}` is not a device")))
+    let malformed = || format!("{}: `{numbers}` is not a device", path.display());
+    numbers.parse().map_err(|()| io::Error::other(malformed()))
 }
 
 /// The source of the mount with these device numbers, without `/dev/`.

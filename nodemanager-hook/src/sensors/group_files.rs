@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Device, HeldMemory};
+use super::{Device, HeldMemory, with_path};
 use crate::cgroups::Version;
 
 /// Longer than most of these files; a longer file takes a second call.
@@ -155,7 +155,7 @@ impl GroupFile {
         let mut text = Vec::with_capacity(256);
         let mut part = [0; 4096];
         loop {
-            match self.file.read_at(&mut part, text.len() as u64)? {
+            match self.read_at(&mut part, text.len())? {
                 0 => break,
                 count => text.extend_from_slice(&part[..count]),
             }
@@ -166,16 +166,21 @@ impl GroupFile {
         Ok(pids)
     }
 
+    fn read_at(&self, part: &mut [u8], offset: usize) -> io::Result<usize> {
+        let read = self.file.read_at(part, offset as u64);
+        read.map_err(|error| with_path(error, self.path.display()))
+    }
+
     /// Fails with ENODEV after the removal of the group.
     pub fn read<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
         let mut part = [0; MOSTLY_BYTES];
-        let mut length = self.file.read_at(&mut part, 0)?;
+        let mut length = self.read_at(&mut part, 0)?;
         let mut longer = Vec::new();
         // The kernel gives the one record as a whole: nothing follows a short read.
         if length == part.len() {
             while length > 0 {
                 longer.extend_from_slice(&part[..length]);
-                length = self.file.read_at(&mut part, longer.len() as u64)?;
+                length = self.read_at(&mut part, longer.len())?;
             }
         }
         let bytes = if longer.is_empty() { &part[..length] } else { &longer };

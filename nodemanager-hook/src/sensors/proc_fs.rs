@@ -1,6 +1,7 @@
 //! Reading the files of `/proc`. A process that vanishes meanwhile is not an error.
 
 use std::{
+    fmt::Display,
     fs::File,
     io,
     os::{
@@ -80,8 +81,9 @@ impl ProcFs {
     /// change, too, when the kernel runs short of memory.
     pub fn pids(&self) -> io::Result<Vec<(u32, u64)>> {
         let mut pids = Vec::new();
-        for entry in std::fs::read_dir(&self.root)? {
-            let entry = entry?;
+        let of_root = |error| with_path(error, self.root.display());
+        for entry in std::fs::read_dir(&self.root).map_err(of_root)? {
+            let entry = entry.map_err(of_root)?;
             let name = entry.file_name();
             if let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) {
                 pids.push((pid, entry.ino()));
@@ -142,8 +144,7 @@ impl ProcFs {
         parse: impl Fn(&str) -> Option<T>,
     ) -> io::Result<Option<T>> {
         let path = || format!("{}/{pid}/{name}", self.root.display());
-        let of_file =
-            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path()));
+        let of_file = |error| with_path(error, path());
         let file = match held.0.take() {
             Some(file) => file,
             None => match File::open(path()) {
@@ -186,9 +187,27 @@ pub fn is_gone(error: &io::Error) -> bool {
     vanished || error.kind() == io::ErrorKind::NotFound
 }
 
+/// An error of a file, with its path. One that tells that the file [is gone](is_gone) stays as it is.
+pub fn with_path(error: io::Error, path: impl Display) -> io::Error {
+    match is_gone(&error) {
+        true => error,
+        false => io::Error::new(error.kind(), format!("{path}: {error}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_names_its_file_unless_that_is_gone() {
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let named = with_path(denied, "/proc/7/io");
+        assert_eq!(named.to_string(), "/proc/7/io: permission denied");
+        assert_eq!(named.kind(), io::ErrorKind::PermissionDenied);
+        let gone = with_path(Errno::ENODEV.into(), "/proc/7/io");
+        assert!(is_gone(&gone));
+    }
 
     #[test]
     fn a_missing_process_is_not_an_error() {

@@ -1,9 +1,9 @@
-//! Pending wishes for JVMs. Other threads carry them out, one at a time for each JVM.
+//! Pending wishes for JVMs. Other threads carry them out, one at a time for each container.
 //!
 //! The journal keeps a JVM's former flags from before the first wish until the JVM is restored.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},
 };
 
@@ -165,8 +165,12 @@ impl HeapWishes {
         let Some(workers) = &self.workers else {
             return;
         };
+        // One at a time for each container, so that the JVMs of one job do not hang up all threads.
+        let open = self.jvms.values().filter(|asked| asked.open.is_some());
+        let mut served: BTreeSet<ContainerId> = open.map(|asked| asked.container.clone()).collect();
         for (key, asked) in &mut self.jvms {
-            let (Some((wish, reason)), None) = (asked.waiting, &asked.open) else {
+            let Some((wish, reason)) = asked.waiting.filter(|_| !served.contains(&asked.container))
+            else {
                 continue;
             };
             let task = match (actuator.journal.former_flags(*key), wish) {
@@ -183,6 +187,7 @@ impl HeapWishes {
             if troubles.check("heaps not changed", submitted).is_none() {
                 return;
             }
+            served.insert(asked.container.clone());
             asked.waiting = None;
             asked.open = Some(Open { wish, reason, since: now, is_late: false });
         }
