@@ -213,7 +213,12 @@ impl Agent {
         for id in ended {
             self.depart(&id, now);
         }
-        running.retain(|id, _| !self.host.containers.contains_key(id));
+        for (id, container) in &mut self.host.containers {
+            if let Some(same) = running.remove(id) {
+                // YARN may have resized it.
+                container.running = same;
+            }
+        }
         self.arrive(running, peer, now);
         self.follow_plan(now);
         Ok(())
