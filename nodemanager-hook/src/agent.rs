@@ -111,11 +111,14 @@ impl Agent {
             self.troubles.warn("missed readings", message);
         }
         self.heaps.read(&mut self.host.containers, now);
-        match due.closes_sample {
-            true => self.host.read_all(|| self.network.counters(), now),
-            false => self.host.read_between(now),
+        if due.closes_sample {
+            self.host.read_all(|| self.network.counters(), now);
+            self.node.read(&mut self.host, &mut self.network, now);
+        } else {
+            self.host.read_between(now);
+            self.node.read_between(&mut self.host);
         }
-        self.node.step(&mut self.host, &self.heaps, &mut self.network, now);
+        self.node.step(&mut self.host, &self.heaps, now);
         if due.closes_sample {
             self.host.reader.samples.close(now);
             self.write_status(now);

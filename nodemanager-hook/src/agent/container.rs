@@ -227,16 +227,6 @@ impl NodeContainer {
         Ok(())
     }
 
-    /// Reads the memory of a container whose group lists its processes. None if the group is gone.
-    pub fn read_memory(&mut self, proc: &ProcFs) -> io::Result<Option<Reading>> {
-        match self.listed_pids() {
-            Some(Ok(pids)) => self.pids = pids,
-            Some(Err(error)) if !error.is_gone() => return Err(io::Error::other(error)),
-            _ => return Ok(None),
-        }
-        self.sensor.read_memory(proc, &self.pids)
-    }
-
     /// Reads the container's usage without its network. None if its group is gone.
     pub fn read(
         &mut self,

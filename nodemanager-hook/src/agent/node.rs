@@ -94,15 +94,8 @@ impl WatchedNode {
         }
     }
 
-    /// Reads the node and acts on a shortage of memory.
-    pub fn step(
-        &mut self,
-        host: &mut Host,
-        heaps: &NodeHeaps,
-        network: &mut NodeNetwork,
-        now: Instant,
-    ) {
-        self.record_kill(&host.reader.proc, &mut host.actuator, now);
+    /// Reads the counters of the node.
+    pub fn read(&mut self, host: &mut Host, network: &mut NodeNetwork, now: Instant) {
         let troubles = &host.actuator.troubles;
         let read = self.sensor.read(&host.reader.proc, now);
         if let Some((mut reading, memory)) = troubles.check("node not read", read) {
@@ -111,6 +104,23 @@ impl WatchedNode {
             host.reader.samples.add_node(&reading);
             self.memory = Some(memory);
         }
+    }
+
+    /// Reads the node's memory between two readings of its counters.
+    pub fn read_between(&mut self, host: &mut Host) {
+        let read = self.sensor.read_memory(&host.reader.proc);
+        if let Some((reading, memory)) = host.actuator.troubles.check("node not read", read) {
+            if let Some(reading) = reading {
+                host.reader.samples.add_node(&reading);
+            }
+            self.memory = Some(memory);
+        }
+    }
+
+    /// Acts on a shortage of memory.
+    pub fn step(&mut self, host: &mut Host, heaps: &NodeHeaps, now: Instant) {
+        self.record_kill(&host.reader.proc, &mut host.actuator, now);
+        let troubles = &host.actuator.troubles;
         let short_bytes = self.short_bytes();
         let mut may_be_asked = match short_bytes > 0 || self.shortage.asks_jvms() {
             true => self.may_be_asked(host, heaps, now),

@@ -68,7 +68,7 @@ impl Reader {
 
     /// Adds the memory of a container to its open sample, which keeps the most.
     pub fn read_memory(&mut self, id: &ContainerId, container: &mut NodeContainer) {
-        let reading = container.read_memory(&self.proc);
+        let reading = container.sensor.read_memory(&self.proc);
         if let Some(Some(reading)) = self.troubles.check_of("readings", id, reading) {
             self.samples.add(id, &reading);
         }

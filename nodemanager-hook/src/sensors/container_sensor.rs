@@ -116,14 +116,18 @@ impl ContainerSensor {
         self.memory.is_some() && !self.is_memory_complete
     }
 
-    /// Reads the memory of a container by its group and the group's processes. The counters of the time since the last
-    /// reading are left to the next one, so this takes no time of the open sample. None before the first reading, and if
-    /// the group is gone.
-    pub fn read_memory(&mut self, proc: &ProcFs, pids: &[u32]) -> io::Result<Option<Reading>> {
+    /// Reads the memory of a container by its group, or by the processes that were known at the last reading. The counters
+    /// of the time since then are left to the next one, so this takes no time of the open sample. None before the first
+    /// reading, and if the group is gone.
+    pub fn read_memory(&mut self, proc: &ProcFs) -> io::Result<Option<Reading>> {
         let Some(at) = self.usage.before() else {
             return Ok(None);
         };
-        let held = self.processes.follow_pids(pids, proc).and_then(|()| self.held_memory(proc));
+        // Only a reading that lists the processes can tell that the group is charged for all of them.
+        let held = match &self.memory {
+            Some(memory) if self.is_memory_complete => self.charged(memory),
+            _ => self.held_by_processes(proc),
+        };
         match held {
             Err(error) if is_gone(&error) => return Ok(None),
             held => self.held = HeldMemory { heap: self.heap, ..held? },
@@ -213,23 +217,27 @@ impl ContainerSensor {
         Ok(held)
     }
 
-    /// Reads the group if it is charged for the memory, the processes otherwise. The group takes
-    /// one file instead of one per process, and counts shared pages once.
-    fn held_memory(&mut self, proc: &ProcFs) -> io::Result<HeldMemory> {
+    fn held_by_processes(&mut self, proc: &ProcFs) -> io::Result<HeldMemory> {
+        let held = self.processes.memory(proc)?;
         let again_bytes = self.mapped_again_bytes;
-        let held_once = |held: HeldMemory| HeldMemory {
+        Ok(HeldMemory {
             resident_bytes: held.resident_bytes.saturating_sub(again_bytes),
             file_bytes: held.file_bytes.saturating_sub(again_bytes),
             ..held
-        };
+        })
+    }
+
+    /// Reads the group if it is charged for the memory, the processes otherwise. The group takes
+    /// one file instead of one per process, and counts shared pages once.
+    fn held_memory(&mut self, proc: &ProcFs) -> io::Result<HeldMemory> {
         let Some(memory) = &self.memory else {
-            return self.processes.memory(proc).map(held_once);
+            return self.held_by_processes(proc);
         };
         let charged = self.charged(memory)?;
         if self.is_memory_complete {
             return Ok(charged);
         }
-        let held = held_once(self.processes.memory(proc)?);
+        let held = self.held_by_processes(proc)?;
         self.is_memory_complete = is_enough(charged.anonymous_bytes, held.anonymous_bytes);
         Ok(if self.is_memory_complete { charged } else { held })
     }

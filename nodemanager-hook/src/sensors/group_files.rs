@@ -153,11 +153,13 @@ impl GroupFile {
     /// repeats its first list, so it is not read here.
     pub fn pids(&self) -> io::Result<Vec<u32>> {
         let mut text = Vec::with_capacity(256);
-        let mut part = [0; 4096];
+        let mut part = [0; MOSTLY_BYTES];
         loop {
-            match self.read_at(&mut part, text.len())? {
-                0 => break,
-                count => text.extend_from_slice(&part[..count]),
+            let count = self.read_at(&mut part, text.len())?;
+            text.extend_from_slice(&part[..count]);
+            // The kernel gives as many lines as fit, so that only the last part is this short.
+            if count < part.len() / 2 {
+                break;
             }
         }
         let text = String::from_utf8_lossy(&text);

@@ -5,7 +5,10 @@ use std::{fs, io, time::Instant};
 use elastane_protocol::Pressure;
 
 use super::{
-    Device, HeldMemory, Reading, group_files::DiskTraffic, growth::UsageGrowth, proc_fs::ProcFs,
+    Counted, Device, HeldMemory, Reading,
+    group_files::DiskTraffic,
+    growth::UsageGrowth,
+    proc_fs::{HeldFile, ProcFs},
 };
 
 const SECTOR_BYTES: u64 = 512;
@@ -22,6 +25,9 @@ pub struct MemoryState {
 pub struct NodeSensor {
     disks: Vec<Device>,
     usage: UsageGrowth,
+    stat: HeldFile,
+    meminfo: HeldFile,
+    diskstats: HeldFile,
 }
 
 impl NodeSensor {
@@ -30,11 +36,21 @@ impl NodeSensor {
     }
 
     pub fn read(&mut self, proc: &ProcFs, now: Instant) -> io::Result<(Reading, MemoryState)> {
-        let cpu_nanoseconds = read(proc, "stat", |text| parse_cpu(text, proc))?;
-        let (memory, held) = read(proc, "meminfo", parse_memory)?;
+        let parse = |text: &str| parse_cpu(text, proc);
+        let cpu_nanoseconds = proc.of_node("stat", &mut self.stat, parse)?;
+        let (memory, held) = proc.of_node("meminfo", &mut self.meminfo, parse_memory)?;
         let parse = |text: &str| Some(parse_disks(text, &self.disks));
-        let traffic = read(proc, "diskstats", parse)?;
+        let traffic = proc.of_node("diskstats", &mut self.diskstats, parse)?;
         let reading = self.usage.reading(cpu_nanoseconds, traffic, held, now);
+        Ok((reading, memory))
+    }
+
+    /// Reads the memory alone, and leaves the counters of the time since the last reading to the next one. No reading before
+    /// the first one of all.
+    pub fn read_memory(&mut self, proc: &ProcFs) -> io::Result<(Option<Reading>, MemoryState)> {
+        let (memory, held) = proc.of_node("meminfo", &mut self.meminfo, parse_memory)?;
+        let at = self.usage.before();
+        let reading = at.map(|at| Reading { since: at, at, counted: Counted::default(), held });
         Ok((reading, memory))
     }
 }
@@ -46,13 +62,6 @@ pub fn pressure(proc: &ProcFs) -> Option<Pressure> {
         parse_pressure(&fs::read_to_string(path).ok()?)
     };
     Some(Pressure { cpu: share("cpu")?, memory: share("memory")?, disk: share("io")? })
-}
-
-fn read<T>(proc: &ProcFs, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
-    let path = proc.path(name);
-    let failed = |reason: String| io::Error::other(format!("{}: {reason}", path.display()));
-    let text = fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
-    parse(&text).ok_or_else(|| failed("not as expected".into()))
 }
 
 /// `cpu user nice system idle iowait irq softirq steal guest guest_nice`. User and nice include the
@@ -155,6 +164,27 @@ mod tests {
     }
 
     #[test]
+    fn memory_between_two_readings_takes_nothing_of_the_counters() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        let (mut sensor, proc) = (NodeSensor::new(Vec::new()), ProcFs::new(root));
+        let start = Instant::now();
+        write(root, 100, 0, 0);
+        let (none, memory) = sensor.read_memory(&proc).unwrap();
+        assert!(none.is_none() && memory.available_bytes == 400 * 1024);
+        sensor.read(&proc, start).unwrap();
+        write(root, 130, 0, 0);
+        let between = sensor.read_memory(&proc).unwrap().0.unwrap();
+        assert_eq!(
+            (between.since, between.at, between.counted),
+            (start, start, Counted::default())
+        );
+        assert_eq!(between.held.resident_bytes, 600 * 1024);
+        let (last, _) = sensor.read(&proc, start + Duration::from_secs(3)).unwrap();
+        assert_eq!(last.counted.cpu_nanoseconds, 300_000_000);
+    }
+
+    #[test]
     fn a_malformed_file_is_named() {
         let directory = tempfile::tempdir().unwrap();
         write(directory.path(), 1, 1, 1);
@@ -162,7 +192,7 @@ mod tests {
         let mut sensor = NodeSensor::new(Vec::new());
         let proc = ProcFs::new(directory.path());
         let error = sensor.read(&proc, Instant::now()).unwrap_err().to_string();
-        assert!(error.ends_with("meminfo: not as expected"), "{error}");
+        assert!(error.ends_with("meminfo is not as expected"), "{error}");
     }
 
     #[test]

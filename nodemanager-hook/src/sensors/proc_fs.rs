@@ -25,6 +25,8 @@ use super::{
 
 /// The agent keeps 1 / `OTHER_FILES_PART` of its descriptors for other files.
 const OTHER_FILES_PART: u64 = 2;
+/// Longer than most of the node's files.
+const NODE_FILE_BYTES: usize = 16 << 10;
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
 /// A `/proc`. Its root is a parameter, so that tests can read recorded trees.
@@ -37,8 +39,8 @@ pub struct ProcFs {
     hold_below: RawFd,
 }
 
-/// A file of one process, kept open between readings: opening costs the kernel several times as
-/// much as reading. When the process has ended, reading fails, even if its pid is reused.
+/// A file kept open between readings: opening costs the kernel several times as much as reading. When
+/// the process that it is of has ended, reading fails, even if the pid is reused.
 #[derive(Debug, Default)]
 pub struct HeldFile(Option<File>);
 
@@ -132,6 +134,36 @@ impl ProcFs {
         parse: impl Fn(&str) -> Option<T>,
     ) -> io::Result<Option<T>> {
         self.read_held(pid, name, &mut HeldFile::default(), parse)
+    }
+
+    /// Reads a file of the node, of any length. It stays open for the next reading.
+    pub fn of_node<T>(
+        &self,
+        name: &str,
+        held: &mut HeldFile,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> io::Result<T> {
+        let path = self.root.join(name);
+        let of_file = |error| with_path(error, path.display());
+        let file = match held.0.take() {
+            Some(file) => file,
+            None => File::open(&path).map_err(of_file)?,
+        };
+        let mut text = vec![0; NODE_FILE_BYTES];
+        let mut length = 0;
+        loop {
+            let count = file.read_at(&mut text[length..], length as u64).map_err(of_file)?;
+            length += count;
+            // The kernel gives as many lines as fit, so that only the last part is this short.
+            if count < (text.len() - length + count) / 2 {
+                break;
+            }
+            text.resize(length + NODE_FILE_BYTES, 0);
+        }
+        held.0 = Some(file);
+        let malformed = || format!("{} is not as expected", path.display());
+        parse(&String::from_utf8_lossy(&text[..length]))
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, malformed()))
     }
 
     /// Reads a file of at most one page; `None` if the process is gone. The file stays open for the

@@ -157,29 +157,33 @@ fn a_group_of_version_2_is_read_for_disk_traffic_too() {
 fn memory_between_two_readings_takes_nothing_of_the_counters() {
     let recorded = Recorded(tempfile::tempdir().unwrap());
     let (group, groups) = group(Version::Two);
-    let write = |usage_us: u64| {
+    let write = |usage_us: u64, charged_bytes: u64| {
+        let charged = format!("anon {charged_bytes}\nfile 0\nfile_mapped 0\n");
+        fs::write(group.path().join("memory.stat"), charged).unwrap();
         fs::write(group.path().join("cpu.stat"), format!("usage_usec {usage_us}\n")).unwrap();
     };
-    fs::write(group.path().join("memory.stat"), "anon 0\nfile 0\nfile_mapped 0\n").unwrap();
     fs::write(group.path().join("io.stat"), "").unwrap();
-    write(5);
+    write(5, 0);
     recorded.process(10, 1, 1, 20_000, 0);
     let mut sensor = ContainerSensor::default();
     sensor.measure(groups).unwrap();
     let (proc, start) = (ProcFs::new(recorded.0.path()), Instant::now());
-    assert!(sensor.read_memory(&proc, &[10]).unwrap().is_none(), "before the first reading");
+    assert!(sensor.read_memory(&proc).unwrap().is_none(), "before the first reading");
     sensor.read_group(&proc, &[10], &[], start).unwrap().unwrap();
-    write(12);
-    // One that has started since.
+    write(12, 30_000 * 4096);
+    recorded.process(10, 1, 1, 30_000, 0);
+    // Only the next reading of the counters finds one that has started since.
     recorded.process(11, 10, 1, 10_000, 0);
-    let between = sensor.read_memory(&proc, &[10, 11]).unwrap().unwrap();
+    let between = sensor.read_memory(&proc).unwrap().unwrap();
     assert_eq!((between.since, between.at, between.counted), (start, start, Counted::default()));
     assert_eq!(between.held.resident_bytes, 30_000 * 4096);
-    write(25);
+    assert!(!sensor.is_charged_in_group(), "it has not seen all processes");
+    write(25, 0);
     let now = start + Duration::from_secs(3);
     let last = sensor.read_group(&proc, &[10, 11], &[], now).unwrap().unwrap();
     assert_eq!((last.since, last.at), (start, now));
     assert_eq!(last.counted.cpu_nanoseconds, 20_000);
+    assert_eq!(last.held.resident_bytes, 40_000 * 4096);
 }
 
 #[test]
