@@ -220,6 +220,33 @@ fn a_container_that_fits_by_requests_is_neither_asked_nor_named() {
 }
 
 #[test]
+fn a_container_whose_processes_follow_each_other_is_killed_as_a_whole() {
+    // Eight chains: each process starts the next one after 10 ms, and ends.
+    let chains = "next() { sleep 0.01; next & }; for chain in 1 2 3 4 5 6 7 8; do next & done; exec sleep 600";
+    // With the network's group, and without: in version 1 only that one can be killed as a whole.
+    for network in ["", "[network]\nmeasure = false\n"] {
+        let Some(parent) = Parent::new() else { return };
+        let sections = format!(
+            "[memory]\nnode_floor_bytes = 1000000000000000\nkill_after_ms = 1000\n\
+             [capacity]\nmemory_bytes = 1073741824\n{network}"
+        );
+        let agent = Agent::start_with(&parent.name, &sections);
+        let mut tree = Tree::in_session(chains);
+        tree.request_memory_bytes = 2048 * MIB;
+        wait_until("the chains run", || tree.running_processes() > 8);
+        agent.runs(&[&tree]);
+        agent.apply(60_000, vec![tree.plan(&[(0, 1.0, None)])]);
+        let killed = || {
+            let changes = agent.audited_changes(&tree);
+            changes.into_iter().find(|change| change["reason"] == "killed")
+        };
+        wait_until("the kill is written", || killed().is_some());
+        assert_eq!(killed().unwrap()["left"], 0);
+        assert_eq!(tree.running_processes(), 0, "{network}");
+    }
+}
+
+#[test]
 fn the_youngest_overcommitted_container_is_killed_if_naming_it_did_not_help() {
     let Some(parent) = Parent::new() else { return };
     // The node is always short and has room for one of the two requests.

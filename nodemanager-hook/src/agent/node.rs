@@ -15,7 +15,6 @@ use self::{
     shortage::Shortage,
 };
 use super::{
-    actuator::Actuator,
     container::Containers,
     heaps::{NodeHeaps, share_shortage, spare_heaps},
     host::Host,
@@ -26,7 +25,7 @@ use crate::{
     config,
     container_id::ContainerId,
     killing::Killing,
-    sensors::{MemoryState, NodeSensor, ProcFs},
+    sensors::{MemoryState, NodeSensor},
 };
 
 /// How long killed processes have to end before they count as living: one that waits for a disk ends late.
@@ -119,7 +118,7 @@ impl WatchedNode {
 
     /// Acts on a shortage of memory.
     pub fn step(&mut self, host: &mut Host, heaps: &NodeHeaps, now: Instant) {
-        self.record_kill(&host.reader.proc, &mut host.actuator, now);
+        self.follow_kill(host, now);
         let troubles = &host.actuator.troubles;
         let short_bytes = self.short_bytes();
         let mut may_be_asked = match short_bytes > 0 || self.shortage.asks_jvms() {
@@ -155,7 +154,7 @@ impl WatchedNode {
 
     /// Records a kill whose processes have not ended yet, without waiting for them.
     pub fn end(&mut self, host: &mut Host, now: Instant) {
-        self.record_kill(&host.reader.proc, &mut host.actuator, now + KILLED_WITHIN);
+        self.follow_kill(host, now + KILLED_WITHIN);
     }
 
     /// The containers that should give way now.
@@ -218,16 +217,21 @@ impl WatchedNode {
         }
     }
 
-    /// Records how many processes have ended, once all have, or after a while.
-    fn record_kill(&mut self, proc: &ProcFs, actuator: &mut Actuator, now: Instant) {
+    /// Kills what was started meanwhile. Records how many processes have ended, once all have, or after a while.
+    fn follow_kill(&mut self, host: &mut Host, now: Instant) {
+        let Host { containers, reader, actuator, .. } = host;
         let is_over = |kill: &mut Kill| {
+            let known = kill.processes.count();
+            if let Some(container) = containers.get(&kill.id) {
+                reader.kill_again(container, &mut kill.processes);
+            }
             let is_late = now.saturating_duration_since(kill.begun) >= KILLED_WITHIN;
-            is_late || kill.processes.ended(proc) == kill.processes.count()
+            is_late || kill.processes.ended(&reader.proc) == known
         };
         let Some(Kill { id, processes, shortfall, .. }) = self.kill.take_if(is_over) else {
             return;
         };
-        let ended = processes.ended(proc);
+        let ended = processes.ended(&reader.proc);
         let left = processes.count().saturating_sub(ended);
         if left > 0 {
             let message = format!(

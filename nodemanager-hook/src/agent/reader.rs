@@ -1,6 +1,6 @@
 //! Reads the processes of the node, and the usage of containers.
 
-use std::{collections::BTreeSet, io, time::Instant};
+use std::{io, time::Instant};
 
 use super::container::NodeContainer;
 use crate::{
@@ -10,10 +10,10 @@ use crate::{
     network::AllCounters,
     once::Once,
     samples::Samples,
-    sensors::{CpuWaits, Device, KernelThreads, ProcFs, ProcessKey, ProcessTable},
+    sensors::{CpuWaits, Device, KernelThreads, ProcFs, ProcessTable},
 };
 
-/// Scans of a process tree for processes forked while it is killed.
+/// Looks for processes that were forked while others were killed.
 const MAX_PASSES: usize = 20;
 
 #[derive(Debug)]
@@ -104,42 +104,54 @@ impl Reader {
         }
     }
 
-    /// Kills a container's processes: in version 2 those in its group at once, so that none forks meanwhile, and then each one.
+    /// Kills a container's processes, in version 2 those in its group at once.
     pub fn kill(&mut self, container: &NodeContainer) -> Killing {
         let mut killing = Killing::default();
-        for pass in 0..MAX_PASSES {
+        self.add_tree(container, &mut killing);
+        self.add_listed(container, &mut killing);
+        if let Some(group) = container.whole_group() {
+            // Before Linux 5.14 the file is missing.
+            let killed = write_text(&group.join("cgroup.kill"), "1");
+            log::debug!("{}: {killed:?}", group.display());
+        }
+        killing.signal();
+        self.kill_again(container, &mut killing);
+        killing
+    }
+
+    /// Kills what a killed container's processes have started meanwhile, until nothing new is found.
+    pub fn kill_again(&mut self, container: &NodeContainer, killing: &mut Killing) {
+        for _ in 0..MAX_PASSES {
             let before = killing.count();
-            for key in self.tree_of(container) {
-                killing.add(key, &self.proc);
-            }
-            if let Some(group) = container.whole_group().filter(|_| pass == 0) {
-                // Before Linux 5.14 the file is missing.
-                let killed = write_text(&group.join("cgroup.kill"), "1");
-                log::debug!("{}: {killed:?}", group.display());
+            self.add_listed(container, killing);
+            if killing.count() == before {
+                self.add_tree(container, killing);
             }
             if killing.count() == before {
                 break;
             }
             killing.signal();
         }
-        killing
     }
 
-    fn tree_of(&mut self, container: &NodeContainer) -> BTreeSet<ProcessKey> {
-        let Some(table) = self.scan() else {
-            return BTreeSet::new();
+    /// Adds the processes that the container's group lists, if it has one. This takes no scan of all processes, in whose time
+    /// some would start others.
+    fn add_listed(&self, container: &NodeContainer, killing: &mut Killing) {
+        let pids = container.listed_pids().and_then(Result::ok).unwrap_or_default();
+        for pid in pids.into_iter().filter(|pid| !self.forbidden.contains(pid)) {
+            if let Some(process) = self.proc.process(pid).ok().flatten() {
+                killing.add(process.key(), &self.proc);
+            }
+        }
+    }
+
+    fn add_tree(&mut self, container: &NodeContainer, killing: &mut Killing) {
+        let Some((root, table)) = container.root.zip(self.scan()) else {
+            return;
         };
-        let mut keys = BTreeSet::new();
-        if let Some(root) = container.root {
-            let tree = table.tree(root, &container.sensor.processes.keys());
-            keys.extend(tree.iter().map(|process| process.key()));
+        let tree = table.tree(root, &container.sensor.processes.keys());
+        for process in tree.into_iter().filter(|one| !self.forbidden.contains(&one.pid)) {
+            killing.add(process.key(), &self.proc);
         }
-        if let Some(pids) = container.listed_pids() {
-            let pids = pids.unwrap_or_default();
-            let processes = pids.iter().filter_map(|pid| table.get(*pid));
-            keys.extend(processes.map(|process| process.key()));
-        }
-        keys.retain(|key| !self.forbidden.contains(&key.pid));
-        keys
     }
 }

@@ -23,15 +23,19 @@ pub struct Tree {
 impl Tree {
     /// Runs a shell script.
     pub fn new(script: &str) -> Self {
+        Self::of(Command::new("sh").args(["-c", script]).process_group(0))
+    }
+
+    /// Runs a shell script in a session of its own, as YARN does.
+    pub fn in_session(script: &str) -> Self {
+        Self::of(Command::new("setsid").args(["sh", "-c", script]))
+    }
+
+    fn of(command: &mut Command) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let id = format!("container_{}_0001_01_{number:06}", std::process::id());
-        let child = Command::new("sh")
-            .args(["-c", script])
-            .stdin(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .unwrap();
+        let child = command.stdin(Stdio::null()).spawn().unwrap();
         Self { id, request_memory_bytes: 0, child }
     }
 
