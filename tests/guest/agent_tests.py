@@ -23,6 +23,7 @@ JOBS = os.environ.get("JOBS", "2")
 # network namespace of their own.
 AS_UNITS = {
     "disk_limits",
+    "installed",
     "limits",
     "memory_limits",
     "memory_watch",

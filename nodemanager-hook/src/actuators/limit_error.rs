@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::KernelFileError;
-use crate::journal::JournalError;
+use crate::{cgroups::Controller, journal::JournalError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum LimitError {
@@ -11,6 +11,8 @@ pub enum LimitError {
     KernelFile(#[from] KernelFileError),
     #[error(transparent)]
     Journal(#[from] JournalError),
+    #[error("no cgroup hierarchy serves {0:?}")]
+    NotServed(Controller),
     #[error("{} belongs to another running agent: give each agent its own cgroup.parent", group.display())]
     Taken { group: PathBuf },
     #[error("its processes are in several groups: {} and {}", one.display(), other.display())]

@@ -58,12 +58,14 @@ impl OwnGroups {
     ) -> Result<Self, LimitError> {
         let mut served = BTreeMap::new();
         for controller in Controller::ALL {
-            let found = hierarchies.serving(controller).ok_or_else(|| not_served(controller));
+            let found = hierarchies.serving(controller).ok_or(LimitError::NotServed(controller));
             match found.and_then(|one| may_change(one.mount_point()).map(|()| one)) {
                 Ok(hierarchy) => {
                     served.insert(controller, hierarchy.clone());
                 }
                 Err(error) if controller == Controller::CpuAccounting => return Err(error),
+                // The choice of a backend has said why.
+                Err(LimitError::NotServed(Controller::Network)) => {}
                 Err(error) => log::warn!("not limited: {controller:?}: {error}"),
             }
         }
@@ -166,7 +168,7 @@ impl OwnGroups {
         journal: &mut Journal,
     ) -> Result<(), LimitError> {
         let hierarchy = self.hierarchy(controller).cloned();
-        let hierarchy = hierarchy.ok_or_else(|| not_served(controller))?;
+        let hierarchy = hierarchy.ok_or(LimitError::NotServed(controller))?;
         let path = hierarchy.mount_point().join(&self.parent);
         if !path.is_dir() {
             // The NodeManager's service takes the parent with it when it ends.
@@ -238,12 +240,6 @@ fn may_change(mount_point: &Path) -> Result<(), LimitError> {
     let allowed = eaccess(mount_point, AccessFlags::W_OK);
     allowed
         .map_err(|errno| KernelFileError::new("make groups in", mount_point, errno.into()).into())
-}
-
-fn not_served(controller: Controller) -> LimitError {
-    let name = controller.name(Version::One).unwrap_or_default();
-    let missing = std::io::Error::other("no cgroup hierarchy serves it");
-    KernelFileError::new("find", Path::new(name), missing).into()
 }
 
 /// The container that a group is named after.

@@ -86,6 +86,8 @@ impl Parent {
 
     pub fn hold_process(&self, pid: u32) {
         for group in self.groups() {
+            // In version 1, systemd removes empty groups when it starts a unit.
+            fs::create_dir_all(&group).unwrap();
             fs::write(group.join("cgroup.procs"), pid.to_string()).unwrap();
         }
     }
