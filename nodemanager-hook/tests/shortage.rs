@@ -221,8 +221,8 @@ fn a_container_that_fits_by_requests_is_neither_asked_nor_named() {
 
 #[test]
 fn a_container_whose_processes_follow_each_other_is_killed_as_a_whole() {
-    // Eight chains: each process starts the next one after 10 ms, and ends.
-    let chains = "next() { sleep 0.01; next & }; for chain in 1 2 3 4 5 6 7 8; do next & done; exec sleep 600";
+    // Eight chains: each process starts the next one after 50 ms, and ends.
+    let chains = "next() { sleep 0.05; next & }; for chain in 1 2 3 4 5 6 7 8; do next & done; exec sleep 600";
     // With the network's group, and without: in version 1 only that one can be killed as a whole.
     for network in ["", "[network]\nmeasure = false\n"] {
         let Some(parent) = Parent::new() else { return };

@@ -106,9 +106,7 @@ impl Reader {
 
     /// Kills a container's processes, in version 2 those in its group at once.
     pub fn kill(&mut self, container: &NodeContainer) -> Killing {
-        let mut killing = Killing::default();
-        self.add_tree(container, &mut killing);
-        self.add_listed(container, &mut killing);
+        let mut killing = self.running(container);
         if let Some(group) = container.whole_group() {
             // Before Linux 5.14 the file is missing.
             let killed = write_text(&group.join("cgroup.kill"), "1");
@@ -132,6 +130,14 @@ impl Reader {
             }
             killing.signal();
         }
+    }
+
+    /// A container's processes, none of them killed.
+    pub fn running(&mut self, container: &NodeContainer) -> Killing {
+        let mut running = Killing::default();
+        self.add_tree(container, &mut running);
+        self.add_listed(container, &mut running);
+        running
     }
 
     /// Adds the processes that the container's group lists, if it has one. This takes no scan of all processes, in whose time
