@@ -90,7 +90,7 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
     };
     let own_groups = own_groups(config, &actuator.hierarchies)?;
     let own = own_groups.as_ref();
-    let network = NodeNetwork::open(
+    let mut network = NodeNetwork::open(
         &config.network,
         network,
         own.is_some_and(|own| own.hierarchy(Controller::Network).is_some()),
@@ -98,6 +98,8 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
         &mut actuator.journal,
         troubles.clone(),
     );
+    // The first sample counts from here, as that of the sensor does.
+    troubles.check("node not read", network.read());
     let memory_watch =
         MemoryWatch::new().map_err(|error| format!("cannot watch memory limits: {error}"))?;
     let reader = Reader {

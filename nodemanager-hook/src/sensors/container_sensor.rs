@@ -3,7 +3,7 @@
 use std::{fs, io, path::PathBuf, time::Instant};
 
 use super::{
-    Counted, Device, HeldHeap, HeldMemory, Reading,
+    Device, HeldHeap, HeldMemory, Reading,
     group_files::GroupFile,
     growth::{Growth, UsageGrowth},
     proc_fs::{ProcFs, is_gone},
@@ -120,9 +120,6 @@ impl ContainerSensor {
     /// of the time since then are left to the next one, so this takes no time of the open sample. None before the first
     /// reading, and if the group is gone.
     pub fn read_memory(&mut self, proc: &ProcFs) -> io::Result<Option<Reading>> {
-        let Some(at) = self.usage.before() else {
-            return Ok(None);
-        };
         // Only a reading that lists the processes can tell that the group is charged for all of them.
         let held = match &self.memory {
             Some(memory) if self.is_memory_complete => self.charged(memory),
@@ -132,7 +129,7 @@ impl ContainerSensor {
             Err(error) if is_gone(&error) => return Ok(None),
             held => self.held = HeldMemory { heap: self.heap, ..held? },
         }
-        Ok(Some(Reading { since: at, at, counted: Counted::default(), held: self.held }))
+        Ok(self.usage.between(self.held))
     }
 
     /// Reads the memory of the group again, between two readings.

@@ -66,9 +66,8 @@ pub struct GroupFile {
 impl GroupFile {
     pub fn open(group: &Path, name: &str, version: Version) -> io::Result<Self> {
         let path = group.join(name);
-        let named =
-            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        Ok(Self { file: File::open(&path).map_err(named)?, path, version })
+        let opened = File::open(&path).map_err(|error| with_path(error, path.display()));
+        Ok(Self { file: opened?, path, version })
     }
 
     pub fn path(&self) -> &Path {

@@ -44,9 +44,9 @@ pub struct UsageGrowth {
 }
 
 impl UsageGrowth {
-    /// When the last reading was.
-    pub fn before(&self) -> Option<Instant> {
-        self.before
+    /// Memory read between two readings. It takes no time, and no use of it. None before the first reading.
+    pub fn between(&self, held: HeldMemory) -> Option<Reading> {
+        self.before.map(|at| Reading { since: at, at, counted: Counted::default(), held })
     }
 
     /// A reading from the totals at this moment.

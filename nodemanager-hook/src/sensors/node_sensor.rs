@@ -5,7 +5,7 @@ use std::{fs, io, time::Instant};
 use elastane_protocol::Pressure;
 
 use super::{
-    Counted, Device, HeldMemory, Reading,
+    Device, HeldMemory, Reading,
     group_files::DiskTraffic,
     growth::UsageGrowth,
     proc_fs::{HeldFile, ProcFs},
@@ -49,9 +49,7 @@ impl NodeSensor {
     /// the first one of all.
     pub fn read_memory(&mut self, proc: &ProcFs) -> io::Result<(Option<Reading>, MemoryState)> {
         let (memory, held) = proc.of_node("meminfo", &mut self.meminfo, parse_memory)?;
-        let at = self.usage.before();
-        let reading = at.map(|at| Reading { since: at, at, counted: Counted::default(), held });
-        Ok((reading, memory))
+        Ok((self.usage.between(held), memory))
     }
 }
 
@@ -129,6 +127,7 @@ mod tests {
     use std::{path::Path, time::Duration};
 
     use super::*;
+    use crate::sensors::Counted;
 
     fn write(root: &Path, busy_ticks: u64, read: u64, written: u64) {
         let stat = format!("cpu  {busy_ticks} 1 1 900 90 1 1 77 5 5\ncpu0 1 1 1 1\n");

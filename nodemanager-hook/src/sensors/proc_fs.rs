@@ -26,7 +26,7 @@ use super::{
 /// The agent keeps 1 / `OTHER_FILES_PART` of its descriptors for other files.
 const OTHER_FILES_PART: u64 = 2;
 /// Longer than most of the node's files.
-const NODE_FILE_BYTES: usize = 16 << 10;
+const NODE_FILE_BYTES: usize = 8 << 10;
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
 /// A `/proc`. Its root is a parameter, so that tests can read recorded trees.
@@ -40,7 +40,7 @@ pub struct ProcFs {
 }
 
 /// A file kept open between readings: opening costs the kernel several times as much as reading. When
-/// the process that it is of has ended, reading fails, even if the pid is reused.
+/// its process has ended, reading fails, even if the pid is reused.
 #[derive(Debug, Default)]
 pub struct HeldFile(Option<File>);
 
@@ -149,20 +149,18 @@ impl ProcFs {
             Some(file) => file,
             None => File::open(&path).map_err(of_file)?,
         };
-        let mut text = vec![0; NODE_FILE_BYTES];
-        let mut length = 0;
+        let mut text = Vec::with_capacity(NODE_FILE_BYTES);
+        let mut part = [0; NODE_FILE_BYTES];
+        // Of a list, the kernel gives no more than a page at a time.
         loop {
-            let count = file.read_at(&mut text[length..], length as u64).map_err(of_file)?;
-            length += count;
-            // The kernel gives as many lines as fit, so that only the last part is this short.
-            if count < (text.len() - length + count) / 2 {
-                break;
+            match file.read_at(&mut part, text.len() as u64).map_err(of_file)? {
+                0 => break,
+                count => text.extend_from_slice(&part[..count]),
             }
-            text.resize(length + NODE_FILE_BYTES, 0);
         }
         held.0 = Some(file);
         let malformed = || format!("{} is not as expected", path.display());
-        parse(&String::from_utf8_lossy(&text[..length]))
+        parse(&String::from_utf8_lossy(&text))
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, malformed()))
     }
 
@@ -219,12 +217,11 @@ pub fn is_gone(error: &io::Error) -> bool {
     vanished || error.kind() == io::ErrorKind::NotFound
 }
 
-/// An error of a file, with its path. One that tells that the file [is gone](is_gone) stays as it is.
+/// An error of a file, with its path. It [is gone](is_gone) if the error is; so those stay as they are whose kind does not
+/// say so.
 pub fn with_path(error: io::Error, path: impl Display) -> io::Error {
-    match is_gone(&error) {
-        true => error,
-        false => io::Error::new(error.kind(), format!("{path}: {error}")),
-    }
+    let named = io::Error::new(error.kind(), format!("{path}: {error}"));
+    if is_gone(&named) == is_gone(&error) { named } else { error }
 }
 
 #[cfg(test)]
@@ -232,13 +229,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_list_of_the_node_is_read_to_its_end() {
+        // `kallsyms` is longer than a page everywhere, as `diskstats` is with many disks.
+        let Ok(all) = std::fs::read_to_string("/proc/kallsyms") else { return };
+        let proc = ProcFs::new(Path::new("/proc"));
+        let mut held = HeldFile::default();
+        for _ in 0..2 {
+            let read = proc.of_node("kallsyms", &mut held, |text| Some(text.lines().count()));
+            assert_eq!(read.unwrap(), all.lines().count());
+        }
+    }
+
+    #[test]
     fn an_error_names_its_file_unless_that_is_gone() {
         let denied = io::Error::from(io::ErrorKind::PermissionDenied);
         let named = with_path(denied, "/proc/7/io");
         assert_eq!(named.to_string(), "/proc/7/io: permission denied");
         assert_eq!(named.kind(), io::ErrorKind::PermissionDenied);
-        let gone = with_path(Errno::ENODEV.into(), "/proc/7/io");
-        assert!(is_gone(&gone));
+        let missing = with_path(io::ErrorKind::NotFound.into(), "/proc/7/io");
+        assert!(is_gone(&missing) && missing.to_string().starts_with("/proc/7/io: "));
+        assert!(is_gone(&with_path(Errno::ENODEV.into(), "/proc/7/io")));
     }
 
     #[test]
