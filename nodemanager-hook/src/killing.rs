@@ -11,7 +11,7 @@ use rustix::{
     process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal},
 };
 
-use crate::sensors::{ProcFs, ProcessKey};
+use crate::sensors::{ProcFs, Process, ProcessKey};
 
 /// The agent needs descriptors for other things too.
 const MOST_HANDLES: usize = 1024;
@@ -29,16 +29,17 @@ struct Target {
 }
 
 impl Killing {
-    /// Adds a process, if it runs.
+    /// Adds a process, unless it has ended.
     pub fn add(&mut self, key: ProcessKey, proc: &ProcFs) {
         if self.processes.contains_key(&key) {
             return;
         }
         let pid = pid_of(key).filter(|_| self.processes.len() < MOST_HANDLES);
         let handle = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let target = Target { handle, is_signalled: false };
         // The handle is that of the process that had the pid. It has it still if it is this one now.
-        if runs(key, proc) {
-            self.processes.insert(key, Target { handle, is_signalled: false });
+        if has_pid(key, proc).is_some() && !target.has_ended(key, proc) {
+            self.processes.insert(key, target);
         }
     }
 
@@ -65,14 +66,19 @@ impl Killing {
 
     /// How many of the processes have ended.
     pub fn ended(&self, proc: &ProcFs) -> usize {
-        let has_ended = |(key, target): &(&ProcessKey, &Target)| match &target.handle {
-            Some(handle) => {
-                let mut handles = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
-                poll(&mut handles, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
-            }
-            None => !runs(**key, proc),
+        let all = self.processes.iter();
+        all.filter(|(key, target)| target.has_ended(**key, proc)).count()
+    }
+}
+
+impl Target {
+    /// Without a handle, one whose first thread has ended counts as ended, even if others run.
+    fn has_ended(&self, key: ProcessKey, proc: &ProcFs) -> bool {
+        let Some(handle) = &self.handle else {
+            return has_pid(key, proc).is_none_or(|process| process.has_ended);
         };
-        self.processes.iter().filter(has_ended).count()
+        let mut handles = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
+        poll(&mut handles, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 }
 
@@ -80,10 +86,10 @@ fn pid_of(key: ProcessKey) -> Option<Pid> {
     i32::try_from(key.pid).ok().and_then(Pid::from_raw)
 }
 
-/// One that waits for its parent has ended.
-fn runs(key: ProcessKey, proc: &ProcFs) -> bool {
+/// The process, while no later one has its pid.
+fn has_pid(key: ProcessKey, proc: &ProcFs) -> Option<Process> {
     let process = proc.process(key.pid).ok().flatten();
-    process.is_some_and(|process| process.key() == key && !process.has_ended)
+    process.filter(|process| process.key() == key)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use crate::{
     config,
     container_id::ContainerId,
     killing::Killing,
-    sensors::{MemoryState, NodeSensor},
+    sensors::{MemoryState, NodeSensor, ProcessKey},
 };
 
 /// How long killed processes have to end before they count as living: one that waits for a disk ends late.
@@ -50,6 +50,8 @@ pub(super) struct WatchedNode {
 #[derive(Debug)]
 struct Kill {
     id: ContainerId,
+    /// A container that starts anew may get the same id.
+    root: Option<ProcessKey>,
     processes: Killing,
     shortfall: Shortfall,
     begun: Instant,
@@ -213,28 +215,34 @@ impl WatchedNode {
             let shortfall = self.shortfall(victim);
             let count = processes.count();
             log::warn!("{id} is killed, {count} processes: {shortfall}");
-            self.kill = Some(Kill { id: id.clone(), processes, shortfall, begun: now });
+            let (id, root) = (id.clone(), container.root);
+            self.kill = Some(Kill { id, root, processes, shortfall, begun: now });
         }
     }
 
     /// Kills what was started meanwhile. Records how many processes have ended, once all have, or after a while.
     fn follow_kill(&mut self, host: &mut Host, now: Instant) {
         let Host { containers, reader, actuator, .. } = host;
-        let is_over = |kill: &mut Kill| {
-            let known = kill.processes.count();
-            if let Some(container) = containers.get(&kill.id) {
-                reader.kill_again(container, &mut kill.processes);
-            }
-            let is_late = now.saturating_duration_since(kill.begun) >= KILLED_WITHIN;
-            is_late || kill.processes.ended(&reader.proc) == known
-        };
-        let Some(Kill { id, processes, shortfall, .. }) = self.kill.take_if(is_over) else {
+        let Some(kill) = &mut self.kill else {
             return;
         };
-        let ended = processes.ended(&reader.proc);
+        let killed = containers.get(&kill.id).filter(|container| container.root == kill.root);
+        let known = kill.processes.count();
+        if let Some(container) = killed {
+            reader.kill_again(container, &mut kill.processes);
+        }
+        let (count, ended) = (kill.processes.count(), kill.processes.ended(&reader.proc));
+        let is_late = now.saturating_duration_since(kill.begun) >= KILLED_WITHIN;
+        let is_over = count == known && ended == count;
+        if !is_over && !is_late {
+            return;
+        }
         // Those that nobody has found in time run, too.
-        let running = containers.get(&id).map_or(0, |container| reader.running(container).count());
-        let left = processes.count().saturating_sub(ended).max(running);
+        let running = killed.map_or(0, |container| reader.running(container).count());
+        let left = count.saturating_sub(ended).max(running);
+        let Some(Kill { id, shortfall, .. }) = self.kill.take() else {
+            return;
+        };
         if left > 0 {
             let message =
                 format!("{id}: {left} processes run {KILLED_WITHIN:?} after it was killed");

@@ -132,7 +132,7 @@ impl Reader {
         }
     }
 
-    /// A container's processes, none of them killed.
+    /// A container's processes. Signals none of them.
     pub fn running(&mut self, container: &NodeContainer) -> Killing {
         let mut running = Killing::default();
         self.add_tree(container, &mut running);
@@ -140,8 +140,8 @@ impl Reader {
         running
     }
 
-    /// Adds the processes that the container's group lists, if it has one. This takes no scan of all processes, in whose time
-    /// some would start others.
+    /// Adds the processes that the container's group lists, if it has one. This takes no scan of all processes, during
+    /// which some could start others.
     fn add_listed(&self, container: &NodeContainer, killing: &mut Killing) {
         let pids = container.listed_pids().and_then(Result::ok).unwrap_or_default();
         for pid in pids.into_iter().filter(|pid| !self.forbidden.contains(pid)) {
