@@ -122,7 +122,8 @@ pub fn restore_all_heaps(heaps: &mut NodeHeaps, host: &mut Host) {
             thread::sleep(BETWEEN_LOOKS);
             continue;
         }
-        heaps.wishes.advance(left, &mut host.actuator, now);
+        // One that hangs must not keep the next one from a thread.
+        heaps.wishes.advance(left.min(BETWEEN_LOOKS), &mut host.actuator, now);
     }
     let left = host.actuator.journal.jvms().len();
     if left > 0 {

@@ -1,9 +1,9 @@
-//! Pending wishes for JVMs. Other threads carry them out, one at a time for each container.
+//! Pending wishes for JVMs. Other threads carry them out, one at a time for each JVM and two for each container.
 //!
 //! The journal keeps a JVM's former flags from before the first wish until the JVM is restored.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     time::{Duration, Instant},
 };
 
@@ -23,6 +23,8 @@ use crate::{
 
 /// Jobs that wait for a thread or whose result was not collected.
 const MAX_JOBS: usize = 256;
+/// Fewer than there are threads, so that the JVMs of one container do not hang up all of them.
+const MOST_OF_CONTAINER: usize = 2;
 /// A recipe takes a second or two; a JVM that does not answer is given up after ten.
 const LATE_AFTER: Duration = Duration::from_secs(30);
 /// The pause before another attempt to restore a JVM.
@@ -39,22 +41,23 @@ pub struct HeapWishes {
 struct JvmWishes {
     container: ContainerId,
     control: Control,
-    waiting: Option<(Wish, Reason)>,
+    waiting: Option<Pending>,
     /// Handed to a thread.
-    open: Option<Open>,
+    open: Option<Pending>,
+    /// Whether a command to it was counted as late, and has not ended since.
+    is_late: bool,
     /// The newest commands. The same commands again are not recorded as a change.
     sent: Vec<JvmCommand>,
     /// When to try again to restore the JVM.
     restore_at: Option<Instant>,
 }
 
-/// A wish that a thread carries out.
-#[derive(Debug)]
-struct Open {
+#[derive(Debug, Clone, Copy)]
+struct Pending {
     wish: Wish,
     reason: Reason,
-    since: Instant,
-    is_late: bool,
+    /// When it began to wait for a thread, or for its end. None if nobody has looked since.
+    since: Option<Instant>,
 }
 
 impl HeapWishes {
@@ -65,19 +68,21 @@ impl HeapWishes {
             control,
             waiting: None,
             open: None,
+            is_late: false,
             sent: Vec::new(),
             restore_at: None,
         });
-        asked.waiting = Some((wish, reason));
+        // It keeps its turn.
+        let since = asked.waiting.and_then(|former| former.since);
+        asked.waiting = Some(Pending { wish, reason, since });
     }
 
     /// Whether a JVM is being restored, or waits for the next attempt.
     pub fn restores(&self, jvm: ProcessKey, now: Instant) -> bool {
         self.jvms.get(&jvm).is_some_and(|asked| {
             let waits = asked.restore_at.is_some_and(|at| at > now);
-            let waiting = asked.waiting.map(|(wish, _)| wish);
-            let mut wishes = waiting.into_iter().chain(asked.open.as_ref().map(|open| open.wish));
-            waits || wishes.any(|wish| wish == Wish::Restore)
+            let mut wishes = asked.waiting.iter().chain(&asked.open);
+            waits || wishes.any(|pending| pending.wish == Wish::Restore)
         })
     }
 
@@ -110,15 +115,17 @@ impl HeapWishes {
         let Some(asked) = self.jvms.get_mut(&key) else {
             return;
         };
-        let Some(Open { wish: wanted, reason, .. }) = asked.open.take() else {
+        let Some(open) = asked.open.take() else {
             return;
         };
+        let (wanted, reason) = (open.wish, open.reason);
+        asked.is_late = false;
         let container = &asked.container;
         let sent = match done.result {
             Ok(JvmAnswer::Remembered(former)) => {
                 let saved = actuator.journal.remember_jvm(container, former);
                 if troubles.check("journal", saved).is_some() {
-                    asked.waiting = asked.waiting.or(Some((wanted, reason)));
+                    asked.waiting = asked.waiting.or(Some(open));
                 }
                 return;
             }
@@ -165,15 +172,25 @@ impl HeapWishes {
         let Some(workers) = &self.workers else {
             return;
         };
-        // One at a time for each container, so that the JVMs of one job do not hang up all threads.
         let open = self.jvms.values().filter(|asked| asked.open.is_some());
-        let mut served: BTreeSet<ContainerId> = open.map(|asked| asked.container.clone()).collect();
-        for (key, asked) in &mut self.jvms {
-            let Some((wish, reason)) = asked.waiting.filter(|_| !served.contains(&asked.container))
-            else {
+        let mut open_of: BTreeMap<ContainerId, usize> = BTreeMap::new();
+        for asked in open {
+            *open_of.entry(asked.container.clone()).or_default() += 1;
+        }
+        let waiting = self.jvms.iter_mut().filter(|(_, asked)| asked.open.is_none());
+        let waiting = waiting.filter_map(|(key, asked)| {
+            let pending = asked.waiting.as_mut()?;
+            pending.since.get_or_insert(now);
+            Some((*pending, *key, asked))
+        });
+        let mut longest_first: Vec<_> = waiting.collect();
+        longest_first.sort_by_key(|(pending, key, _)| (pending.since, *key));
+        for (pending, key, asked) in longest_first {
+            let open = open_of.entry(asked.container.clone()).or_default();
+            if *open >= MOST_OF_CONTAINER {
                 continue;
-            };
-            let task = match (actuator.journal.former_flags(*key), wish) {
+            }
+            let task = match (actuator.journal.former_flags(key), pending.wish) {
                 (Some(former), wish) => JvmTask::CarryOut { wish, former: former.clone() },
                 (None, Wish::Shrink { .. }) => JvmTask::Remember,
                 // The JVM is unchanged.
@@ -187,22 +204,23 @@ impl HeapWishes {
             if troubles.check("heaps not changed", submitted).is_none() {
                 return;
             }
-            served.insert(asked.container.clone());
+            *open += 1;
             asked.waiting = None;
-            asked.open = Some(Open { wish, reason, since: now, is_late: false });
+            asked.open = Some(Pending { since: Some(now), ..pending });
         }
     }
 
-    /// Counts each command that hangs, once. When all threads hang, no JVM is asked any more.
+    /// Counts each command that hangs, and each that waits behind such ones, once.
     fn warn_of_late(&mut self, troubles: &Once, now: Instant) {
-        for (key, asked) in &mut self.jvms {
-            let Some(open) = asked.open.as_mut().filter(|open| !open.is_late) else {
+        for (key, asked) in self.jvms.iter_mut().filter(|(_, asked)| !asked.is_late) {
+            let Some(since) = asked.open.or(asked.waiting).and_then(|pending| pending.since) else {
                 continue;
             };
-            open.is_late = now.saturating_duration_since(open.since) >= LATE_AFTER;
-            if open.is_late {
+            asked.is_late = now.saturating_duration_since(since) >= LATE_AFTER;
+            if asked.is_late {
+                let does = if asked.open.is_some() { "hangs" } else { "waits for others" };
                 let (container, pid) = (&asked.container, key.pid);
-                let message = format!("{container}: a command to pid {pid} hangs");
+                let message = format!("{container}: a command to pid {pid} {does}");
                 troubles.warn("heaps not changed", message);
             }
         }
