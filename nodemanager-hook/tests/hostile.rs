@@ -73,9 +73,9 @@ fn assert_agent_is_small_and_on_time(agent: &Agent, other: &Tree) {
     let whole = lengths.iter().flat_map(|one| &one[1..]);
     let mut skews: Vec<u32> = whole.map(|length| length.abs_diff(SAMPLE_MS)).collect();
     skews.sort_unstable_by(|one, other| other.cmp(one));
-    // A late end makes two samples of each container differ.
+    // A late end makes two samples of each container differ. Two of them are no sign of a slow agent here.
     let most = MOST_LATE.as_millis() as u32 * times_slower();
-    assert!(skews[4] < most, "{skews:?}");
+    assert!(skews[8] < most, "{skews:?}");
 }
 
 #[test]
