@@ -37,7 +37,6 @@ BOOTSTRAP := @command -v python3 >/dev/null \
 # What `make test` runs, in this order.
 TEST_STEPS := lint test-rust test-java test-cluster test-v2 \
 	'test-systemd SYSTEMD_TESTS=moves,watchdog,installed' \
-	'test-systemd BOOT=systemd-hybrid SYSTEMD_TESTS=installed' \
 	bench-heartbeat bench-agent bench-learning \
 	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
 # Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.

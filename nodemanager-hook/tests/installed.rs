@@ -53,6 +53,8 @@ impl Host {
         fs::write(CONFIG, if is_version_2() { &delegated } else { config }).unwrap();
         let unit = |name: &str, text: &str| fs::write(Path::new(UNITS).join(name), text).unwrap();
         unit(AGENT, include_str!("../elastane-agent.service"));
+        let slower = 30 * times_slower();
+        settings("slower", &format!("TimeoutStopSec={slower}"));
         // Two containers, each of which wants all cores.
         let containers = format!("(({BUSY}) & {BUSY}) & (({BUSY}) & {BUSY}) & wait");
         let enter = "group=/sys/fs/cgroup/system.slice/%n/nodemanager && mkdir -p $$group && \
@@ -120,7 +122,15 @@ impl Drop for Host {
         }
         run("systemctl", &["daemon-reload"]);
         let _ = (fs::remove_file(BINARY), fs::remove_file(CONFIG));
+        let _ = fs::remove_dir_all(Path::new(UNITS).join(format!("{AGENT}.d")));
     }
+}
+
+/// Adds to the agent's unit, as `systemctl edit` does.
+fn settings(name: &str, line: &str) {
+    let directory = Path::new(UNITS).join(format!("{AGENT}.d"));
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join(format!("{name}.conf")), format!("[Service]\n{line}\n")).unwrap();
 }
 
 /// None while no agent answers.
@@ -202,16 +212,13 @@ fn the_installed_unit_limits_containers_and_undoes_it_whichever_way_it_ends() {
     assert_eq!(host.cgroups(), before);
 
     // Without another agent, `ExecStopPost=` alone undoes it.
-    let settings = Path::new(UNITS).join(format!("{AGENT}.d"));
-    fs::create_dir_all(&settings).unwrap();
-    fs::write(settings.join("once.conf"), "[Service]\nRestart=no\n").unwrap();
+    settings("once", "Restart=no");
     systemctl(&["daemon-reload"]);
     systemctl(&["start", AGENT]);
     host.limit();
     systemctl(&["kill", "--kill-who=main", "--signal=SIGKILL", AGENT]);
     let state = || systemctl(&["show", "--value", "--property=ActiveState", AGENT]);
     wait_until("it has ended", || state() == "failed");
-    fs::remove_dir_all(settings).unwrap();
     assert_eq!(host.cgroups(), before);
 }
 
