@@ -28,8 +28,9 @@ const MAX_GROWTH_MB: f64 = 2.0;
 /// A connection that is being answered, and the files read for it.
 const MAX_GROWTH_DESCRIPTORS: usize = 4;
 /// A count includes what is open for a moment: up to fifteen files of containers that have just come
-/// or gone. What leaks stays, so the least of the counts in a tenth of the time is compared.
-const WINDOW: u32 = 10;
+/// or gone. What leaks stays, so the least of the counts in a tenth of the time is compared:
+/// the second one, and the last one.
+const TENTHS: u32 = 10;
 /// With less, a tenth of the time can pass without an exchange.
 const LEAST_SECONDS: u32 = 60;
 
@@ -99,11 +100,11 @@ fn soak(time: Duration) -> Outcome<Vec<String>> {
         let running = containers.iter().map(Container::running).collect();
         agent.exchange(running, |_| containers.iter().map(|one| plan(one, exchanges)).collect())?;
         let now = held(&agent)?;
-        let window = begun.elapsed().as_millis() * u128::from(WINDOW) / time.as_millis().max(1);
-        match window {
-            1 => early = Some(now.least(early)),
-            last if last + 1 >= u128::from(WINDOW) => late = Some(now.least(late)),
-            _ => {}
+        let (elapsed, tenth) = (begun.elapsed(), time / TENTHS);
+        if (tenth..tenth * 2).contains(&elapsed) {
+            early = Some(now.least(early));
+        } else if elapsed >= tenth * (TENTHS - 1) {
+            late = Some(now.least(late));
         }
         if line_at.elapsed() >= BETWEEN_LINES {
             line_at = Instant::now();

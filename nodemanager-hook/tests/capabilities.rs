@@ -11,8 +11,8 @@ mod netns;
 use std::{collections::BTreeSet, fs, os::unix::fs::chown, process::Output};
 
 use common::{
-    Agent, Parent, Tree, set_quota_us, skip, times_slower, unit_capabilities, version_2_root,
-    wait_until,
+    Agent, Parent, Tree, is_version_2_alone, set_quota_us, skip, times_slower, unit_capabilities,
+    version_2_root, wait_until,
 };
 use elastane_protocol::{AgentRequest, AgentResponse, Limits, RunningContainer};
 use netns::{Cable, End};
@@ -130,10 +130,6 @@ fn all() -> BTreeSet<&'static str> {
         all.insert("files of a job");
     }
     all
-}
-
-fn is_version_2_alone() -> bool {
-    fs::exists("/sys/fs/cgroup/cgroup.controllers").unwrap()
 }
 
 /// On emulated processors the start of a JVM takes too long.

@@ -6,13 +6,15 @@ mod common;
 use std::{
     fs,
     os::unix::net::UnixStream,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output},
     thread,
     time::{Duration, Instant},
 };
 
-use common::{PATIENCE, runs_as_unit, times_slower, wait_until};
+use common::{
+    PATIENCE, cgroup_of, is_version_2_alone, mount_point, runs_as_unit, times_slower, wait_until,
+};
 use elastane_protocol::{
     AgentRequest, AgentResponse, ContainerPlan, Limits, Reply, RunningContainer, Step, frame,
 };
@@ -35,22 +37,21 @@ fn systemctl(arguments: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap().trim().to_owned()
 }
 
-fn is_version_2() -> bool {
-    fs::exists("/sys/fs/cgroup/cgroup.controllers").unwrap()
-}
-
-/// The files of README.md, and two services. Dropping it stops and removes all.
+/// The files of README.md, and two services. Dropping it stops and removes all. None outside of the guest.
 struct Host;
 
 impl Host {
-    fn new() -> Self {
+    fn new() -> Option<Self> {
+        if !runs_as_unit() {
+            return None;
+        }
         fs::copy(env!("CARGO_BIN_EXE_elastane-agent"), BINARY).unwrap();
         fs::create_dir_all("/etc/elastane").unwrap();
         let config = include_str!("../agent.toml");
         let parent = format!("parent = \"system.slice/{NODE_MANAGER}/elastane\"");
         let delegated = config.replace("parent = \"elastane\"", &parent);
         assert_ne!(delegated, config);
-        fs::write(CONFIG, if is_version_2() { &delegated } else { config }).unwrap();
+        fs::write(CONFIG, if is_version_2_alone() { &delegated } else { config }).unwrap();
         let unit = |name: &str, text: &str| fs::write(Path::new(UNITS).join(name), text).unwrap();
         unit(AGENT, include_str!("../elastane-agent.service"));
         let slower = 30 * times_slower();
@@ -59,7 +60,7 @@ impl Host {
         let containers = format!("(({BUSY}) & {BUSY}) & (({BUSY}) & {BUSY}) & wait");
         let enter = "group=/sys/fs/cgroup/system.slice/%n/nodemanager && mkdir -p $$group && \
                      echo $$$$ > $$group/cgroup.procs || exit 1; ";
-        let enter = if is_version_2() { enter } else { "" };
+        let enter = if is_version_2_alone() { enter } else { "" };
         unit(
             NODE_MANAGER,
             &format!("[Service]\nDelegate=yes\nExecStart=/bin/sh -c '{enter}{containers}'\n"),
@@ -67,7 +68,9 @@ impl Host {
         unit(OTHER, &format!("[Service]\nExecStart=/bin/sh -c '({BUSY}) & {BUSY}'\n"));
         systemctl(&["daemon-reload"]);
         systemctl(&["start", NODE_MANAGER, AGENT]);
-        Self
+        let host = Self;
+        wait_until("the containers run", || host.containers().len() == 2);
+        Some(host)
     }
 
     /// The containers: children of the service's main process, with their cgroups.
@@ -100,10 +103,11 @@ impl Host {
         assert_eq!(ask(&AgentRequest::Containers(list)), Some(AgentResponse::Done));
         let reply = Reply { acknowledged: 0, valid_for_ms: 600_000, plans };
         assert_eq!(ask(&AgentRequest::Apply(reply)), Some(AgentResponse::Done));
-        for (running, cgroup) in self.containers() {
-            let group = group_of_cpu(&cgroup);
-            assert!(group.ends_with(&running.container), "{}", group.display());
-            let cap = match is_version_2() {
+        for (running, _) in self.containers() {
+            let group = cgroup_of(running.pid, "cpu");
+            assert!(group.ends_with(&format!("/{}", running.container)), "{group}");
+            let group = mount_point("cpu").unwrap().join(group.trim_start_matches('/'));
+            let cap = match is_version_2_alone() {
                 true => ("cpu.max", "150000 100000"),
                 false => ("cpu.cfs_quota_us", "150000"),
             };
@@ -149,18 +153,6 @@ fn agent_run() -> Option<u64> {
     }
 }
 
-fn group_of_cpu(cgroup: &str) -> PathBuf {
-    let line = cgroup.lines().find_map(|line| {
-        let [_, controllers, path] = line.splitn(3, ':').collect::<Vec<_>>()[..] else {
-            return None;
-        };
-        let has_cpu = controllers.split(',').any(|one| one == "cpu");
-        (has_cpu || is_version_2()).then_some(path)
-    });
-    let root = Path::new("/sys/fs/cgroup").join(if is_version_2() { "" } else { "cpu" });
-    root.join(line.unwrap().trim_start_matches('/'))
-}
-
 fn main_process(service: &str) -> u32 {
     systemctl(&["show", "--value", "--property=MainPID", service]).parse().unwrap()
 }
@@ -188,11 +180,7 @@ fn busy_ticks() -> u64 {
 
 #[test]
 fn the_installed_unit_limits_containers_and_undoes_it_whichever_way_it_ends() {
-    if !runs_as_unit() {
-        return;
-    }
-    let host = Host::new();
-    wait_until("the containers run", || host.containers().len() == 2);
+    let Some(host) = Host::new() else { return };
     let before = host.cgroups();
 
     let doctor = run(BINARY, &["doctor"]);
@@ -224,11 +212,7 @@ fn the_installed_unit_limits_containers_and_undoes_it_whichever_way_it_ends() {
 
 #[test]
 fn a_service_beside_containers_that_want_all_cores_has_its_part_and_the_host_answers() {
-    if !runs_as_unit() {
-        return;
-    }
-    let host = Host::new();
-    wait_until("the containers run", || host.containers().len() == 2);
+    let Some(host) = Host::new() else { return };
     host.limit();
     systemctl(&["start", OTHER]);
     let ticks = || (cpu_ticks(main_process(NODE_MANAGER)), busy_ticks());
@@ -238,7 +222,7 @@ fn a_service_beside_containers_that_want_all_cores_has_its_part_and_the_host_ans
         let asked = Instant::now();
         let answered = run("systemd-run", &["--wait", "--quiet", "--collect", "true"]);
         assert!(answered.status.success(), "{answered:?}");
-        let most = Duration::from_secs(if is_version_2() { 2 } else { 8 }) * times_slower();
+        let most = Duration::from_secs(if is_version_2_alone() { 2 } else { 8 }) * times_slower();
         assert!(asked.elapsed() < most, "{:?}", asked.elapsed());
         thread::sleep(Duration::from_millis(100));
     }
@@ -247,6 +231,6 @@ fn a_service_beside_containers_that_want_all_cores_has_its_part_and_the_host_ans
     let part = 1.0 - of_containers;
     println!("{part:.3} of the CPU time is not the containers'");
     // Version 2: the containers are within one of two services, which share evenly. Version 1: the reserve of system.slice.
-    let least = if is_version_2() { 0.4 } else { 0.08 };
+    let least = if is_version_2_alone() { 0.4 } else { 0.08 };
     assert!(part > least, "{part:.3}");
 }

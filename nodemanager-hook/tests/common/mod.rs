@@ -21,8 +21,11 @@ use tempfile::TempDir;
 pub use self::{
     agent::Agent,
     agent_process::runs_as_unit,
-    parent::{Parent, memory_limit, quota_us, set_quota_us, set_shares, shares, version_2_root},
-    tree::Tree,
+    parent::{
+        Parent, is_version_2_alone, memory_limit, mount_point, quota_us, set_quota_us, set_shares,
+        shares, version_2_root,
+    },
+    tree::{Tree, cgroup_of},
 };
 
 /// A directory on a disk that can be limited: in `ELASTANE_TEST_DISK`, or else where the tests are

@@ -251,6 +251,10 @@ fn is_version_2(group: &Path) -> bool {
     around.next().is_some_and(|group| group.join("cgroup.subtree_control").exists())
 }
 
+pub fn is_version_2_alone() -> bool {
+    fs::exists("/sys/fs/cgroup/cgroup.controllers").unwrap()
+}
+
 /// Version 2: enables the controllers for the children of a group.
 fn pass_on(group: &Path) {
     if is_version_2(group) {
@@ -276,7 +280,7 @@ pub fn version_2_root() -> Option<PathBuf> {
 }
 
 /// The mount point of a controller's hierarchy: in version 1, or else in version 2.
-fn mount_point(controller: &str) -> Option<PathBuf> {
+pub fn mount_point(controller: &str) -> Option<PathBuf> {
     let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let mount = |line: &str, file_system: &str| -> Option<(PathBuf, String)> {
         let (mount, options) = line.split_once(&format!(" - {file_system} "))?;

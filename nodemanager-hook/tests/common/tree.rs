@@ -13,6 +13,18 @@ use nix::{
     unistd::{Pid, SysconfVar, sysconf},
 };
 
+/// The group of a process for a controller, in version 1 or else in version 2.
+pub fn cgroup_of(pid: u32, controller: &str) -> String {
+    let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
+    let has = |line: &&str, name: &str| {
+        let controllers = line.split(':').nth(1).unwrap();
+        controllers.split(',').any(|one| one == name)
+    };
+    let version_1 = text.lines().find(|line| has(line, controller));
+    let line = version_1.or_else(|| text.lines().find(|line| has(line, "")));
+    line.unwrap().splitn(3, ':').nth(2).unwrap().to_owned()
+}
+
 /// A process tree in the place of a container, in a process group of its own.
 pub struct Tree {
     pub id: String,
@@ -70,14 +82,7 @@ impl Tree {
 
     /// The tree's group for a controller, in version 1 or else in version 2.
     pub fn cgroup(&self, controller: &str) -> String {
-        let text = fs::read_to_string(format!("/proc/{}/cgroup", self.pid())).unwrap();
-        let has = |line: &&str, name: &str| {
-            let controllers = line.split(':').nth(1).unwrap();
-            controllers.split(',').any(|one| one == name)
-        };
-        let version_1 = text.lines().find(|line| has(line, controller));
-        let line = version_1.or_else(|| text.lines().find(|line| has(line, "")));
-        line.unwrap().splitn(3, ':').nth(2).unwrap().to_owned()
+        cgroup_of(self.pid(), controller)
     }
 
     /// The processes of the process group: pid, and the fields of `/proc/PID/stat` from the state on.

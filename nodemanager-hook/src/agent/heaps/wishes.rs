@@ -172,9 +172,8 @@ impl HeapWishes {
         let Some(workers) = &self.workers else {
             return;
         };
-        let open = self.jvms.values().filter(|asked| asked.open.is_some());
         let mut open_of: BTreeMap<ContainerId, usize> = BTreeMap::new();
-        for asked in open {
+        for asked in self.jvms.values().filter(|asked| asked.open.is_some()) {
             *open_of.entry(asked.container.clone()).or_default() += 1;
         }
         let waiting = self.jvms.iter_mut().filter(|(_, asked)| asked.open.is_none());
