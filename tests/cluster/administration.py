@@ -31,6 +31,10 @@ class Administration:
     def stand_by(self, manager: ResourceManager) -> None:
         self._transition("-transitionToStandby", manager, "STANDBY", ())
 
+    def refresh_queues(self) -> None:
+        """Raises ProcessEnded with what the administrator reads if the refresh is refused."""
+        self._run("-refreshQueues")
+
     def _transition(
         self, command: str, manager: ResourceManager, state: str, options: tuple[str, ...]
     ) -> None:

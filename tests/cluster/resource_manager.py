@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,12 @@ class ResourceManager:
         )
         self.daemon = self._daemon()
         self.daemon.start()
+
+    def rewrite_settings(self, changed: Mapping[str, object]) -> None:
+        """Changes Elastane's keys, without their prefix, in yarn-site.xml. Nothing reads the file
+        before a refresh."""
+        keys = {f"yarn.scheduler.elastane.{key}": value for key, value in changed.items()}
+        write_configuration(self._configuration, self._properties() | keys, self._settings.work)
 
     def wait_started(self) -> None:
         def answers() -> bool:

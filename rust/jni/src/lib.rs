@@ -52,6 +52,17 @@ fn core<'a>(handle: jlong) -> Result<&'a Elastane, JavaFailure> {
         .ok_or_else(|| JavaFailure::refused("the core is not open"))
 }
 
+fn settings(
+    env: &mut Env<'_>,
+    json: &JString<'_>,
+    virtual_cores_count: bool,
+) -> Result<RuntimeSettings, JavaFailure> {
+    let json = json.try_to_string(env)?;
+    let keys: BTreeMap<String, String> =
+        serde_json::from_str(&json).map_err(JavaFailure::refused)?;
+    RuntimeSettings::from_configuration(&keys, virtual_cores_count).map_err(JavaFailure::refused)
+}
+
 natives! {
     "version" fn version(env) -> JString<'local> {
         Ok(JString::new(env, env!("CARGO_PKG_VERSION"))?)
@@ -73,16 +84,32 @@ natives! {
         virtual_cores_count: jboolean,
     ) -> jlong {
         stderr_log::install();
-        let json = settings_json.try_to_string(env)?;
-        let keys: BTreeMap<String, String> =
-            serde_json::from_str(&json).map_err(JavaFailure::refused)?;
-        let settings = RuntimeSettings::from_configuration(&keys, virtual_cores_count)
-            .map_err(JavaFailure::refused)?;
+        let settings = settings(env, &settings_json, virtual_cores_count)?;
         let elastane = Elastane::open(settings).map_err(|error| match error {
             OpenError::Policy(_) => JavaFailure::refused(error),
             OpenError::Depository(_) | OpenError::Thread(_) => JavaFailure::core(error),
         })?;
         Ok(Box::into_raw(Box::new(elastane)) as jlong)
+    }
+
+    "check" fn check(
+        env,
+        settings_json: JString<'local>,
+        virtual_cores_count: jboolean,
+    ) {
+        settings(env, &settings_json, virtual_cores_count)?;
+        Ok(())
+    }
+
+    "goOnBy" fn go_on_by(
+        env,
+        handle: jlong,
+        settings_json: JString<'local>,
+        virtual_cores_count: jboolean,
+        _now_ms: jlong,
+    ) {
+        let settings = settings(env, &settings_json, virtual_cores_count)?;
+        core(handle)?.go_on_by(settings).map_err(JavaFailure::refused)
     }
 
     "close" fn close(_, handle: jlong) {

@@ -83,6 +83,8 @@ pub(crate) enum Work {
     /// Merges a copy; somebody waits for the report.
     TakeOver(Box<Merge>, Sender<Result<MergeReport, StoreError>>),
     Trained(Trained),
+    /// Makes profiles by other settings from now on, and those that there are anew; keeps other runs.
+    Settings(ProfileSettings, Retention),
     Close,
 }
 

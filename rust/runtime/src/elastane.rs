@@ -16,12 +16,13 @@ use elastane_store::MergeReport;
 use parking_lot::Mutex;
 
 use crate::counters::{Counters, Health, Status, count};
+use crate::deadlines::Deadline;
 use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
 use crate::journal::Record;
 use crate::memory_victims::PreemptionOrder;
 use crate::open_error::OpenError;
 use crate::report::ReportError;
-use crate::service::{Deadline, Reported, Service};
+use crate::service::{Reported, Service};
 use crate::settings::RuntimeSettings;
 use crate::start_planner::StartPlanner;
 use crate::writer::JournalWriter;
@@ -94,6 +95,18 @@ impl Elastane {
         if let Some(journal) = Arc::get_mut(&mut self.journal) {
             journal.close();
         }
+    }
+
+    /// Goes on by other settings. The files of depository and journal stay those that are open.
+    ///
+    /// # Errors
+    /// A policy that does not exist; nothing is changed then.
+    pub fn go_on_by(&self, settings: RuntimeSettings) -> Result<(), OpenError> {
+        let RuntimeSettings { service, profile, retention, depository_file: _, journal_file: _ } =
+            settings;
+        self.service.lock().go_on_by(service)?;
+        self.depository.send(Work::Settings(profile, retention));
+        Ok(())
     }
 
     /// See [`Service::node_added`].

@@ -32,6 +32,7 @@ pub use crate::counters::Health;
 pub use crate::depository::SharingError;
 pub use crate::elastane::Elastane;
 pub use amounts::AmountError;
+pub use deadlines::Deadline;
 pub use elastane_store::MergeReport;
 pub use journal::{
     DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption, PreemptionOutcome, Record,
@@ -40,7 +41,7 @@ pub use journal::{
 pub use memory_victims::PreemptionOrder;
 pub use open_error::OpenError;
 pub use report::ReportError;
-pub use service::{Asked, Committed, Deadline, Due, Reported, Service, Submitted};
+pub use service::{Asked, Committed, Due, Reported, Service, Submitted};
 pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};
 pub use status::{ServiceStatus, StatusSnapshot};
 pub use submission::submission_record;

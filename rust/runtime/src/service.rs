@@ -13,8 +13,7 @@ use elastane_protocol::{Reply, Report};
 use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
 
 use crate::amounts;
-pub use crate::deadlines::Deadline;
-use crate::deadlines::Deadlines;
+use crate::deadlines::{Deadline, Deadlines};
 pub use crate::first_asks::Asked;
 use crate::first_asks::FirstAsks;
 use crate::journal::{JournalEvent, Placed, Record, Refused};
@@ -106,9 +105,7 @@ impl Service {
     ) -> Self {
         let mut cluster = Cluster::new(settings.cluster, policy);
         cluster.set_ceilings(&settings.ceilings);
-        if let Some(reprovision) = settings.reprovision {
-            cluster.reprovision_by(reprovision);
-        }
+        cluster.reprovision_by(settings.reprovision);
         Self {
             settings,
             cluster,
@@ -121,6 +118,19 @@ impl Service {
             first_asks: FirstAsks::default(),
             deadlines: Deadlines::default(),
         }
+    }
+
+    /// Goes on by other settings; whether virtual cores count stays as it is.
+    ///
+    /// # Errors
+    /// A policy that does not exist; nothing is changed then.
+    pub fn go_on_by(&mut self, settings: ServiceSettings) -> Result<(), UnknownPolicy> {
+        let policy = policy::named(&settings.policy, settings.policy_options)?;
+        self.cluster.go_on_by(settings.cluster, policy);
+        self.cluster.set_ceilings(&settings.ceilings);
+        self.cluster.reprovision_by(settings.reprovision);
+        self.settings = settings;
+        Ok(())
     }
 
     /// The cluster as it is now.
@@ -285,8 +295,8 @@ impl Service {
         let (samples, repeated) = report::ingest(cluster, runs, sequences, number, report, now_ms);
         if settings.follows_progress {
             self.trackers.follow(cluster, report, now_ms);
-            cluster.reprovision(number, now_ms);
         }
+        cluster.reprovision(number, now_ms);
         let reprovisioned = cluster.take_reprovisioned();
         let corrected = reprovisioning::records(cluster, &reprovisioned);
         let victims = &report.memory_victims;
@@ -303,8 +313,7 @@ impl Service {
         Ok(Reported { reply, samples, repeated, reprovisioned, records })
     }
 
-    /// A container's progress from another source than its use, such as its framework. The progress
-    /// replaces estimates from the next report on.
+    /// A container's progress from another source than its use; it replaces estimates from the next report on.
     pub fn progressed(&mut self, container: &str, progress: Progress) {
         self.trackers.told(container, progress);
     }
@@ -356,7 +365,7 @@ impl Service {
         self.cluster.raise_to_ceiling(now_ms);
     }
 
-    /// The records to be saved now. To be called every second or so.
+    /// The records to be saved now, every second or so.
     pub fn due(&mut self, now_ms: i64) -> Due {
         Due { checkpoint: self.runs.take_news(now_ms), ended: self.runs.take_closed(now_ms) }
     }
@@ -382,12 +391,10 @@ impl Service {
     }
 
     fn node_name(&self, node: NodeId) -> String {
-        let node = self.cluster.node(node);
-        node.map(|node| node.name.clone()).unwrap_or_default()
+        self.cluster.node(node).map(|node| node.name.clone()).unwrap_or_default()
     }
 
     fn application_name(&self, application: ApplicationId) -> String {
-        let application = self.cluster.application(application);
-        application.map(|it| it.id.clone()).unwrap_or_default()
+        self.cluster.application(application).map(|it| it.id.clone()).unwrap_or_default()
     }
 }

@@ -15,9 +15,10 @@ pub use service::ServiceSettings;
 const PREFIX: &str = "yarn.scheduler.elastane.";
 
 /// Keys that only Java reads.
-const OF_JAVA: [&str; 5] = [
+const OF_JAVA: [&str; 6] = [
     "depository.shared",
     "depository.shared-every-ms",
+    "observe.file",
     "placement.order",
     "usage.address",
     "usage.handler-count",
@@ -63,8 +64,14 @@ impl RuntimeSettings {
         configuration: &BTreeMap<String, String>,
         virtual_cores_count: bool,
     ) -> Result<Self, SettingsError> {
-        let mut keys = Keys { left: configuration.clone() };
-        let service = ServiceSettings::read(&mut keys, virtual_cores_count)?;
+        let mut keys = Keys::of(configuration.clone());
+        let settings = Self::read(&mut keys, virtual_cores_count)?;
+        keys.refuse_what_is_left()?;
+        Ok(settings)
+    }
+
+    fn read(keys: &mut Keys, virtual_cores_count: bool) -> Result<Self, SettingsError> {
+        let service = ServiceSettings::read(keys, virtual_cores_count)?;
         let default = Self::DEFAULT_PROFILE;
         let profile = ProfileSettings {
             runs: keys.number("profile.runs", default.runs, 1..=100)?,
@@ -82,7 +89,7 @@ impl RuntimeSettings {
         };
         let keep_days: i64 = keys.number("depository.keep-days", 400, 1..=36_500)?;
         let most_mb: u64 = keys.number("depository.max-mb", 2_000, 10..=1_000_000)?;
-        let settings = Self {
+        Ok(Self {
             service,
             profile,
             retention: Retention {
@@ -95,9 +102,7 @@ impl RuntimeSettings {
                 SettingsError(format!("{PREFIX}{problem}"))
             })?,
             journal_file: keys.path("journal.file"),
-        };
-        keys.refuse_what_is_left()?;
-        Ok(settings)
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use common::{
     GB, NODE, START_MS, commit, free, learn_named, open, open_with, register, reply, run_of,
-    submission, unencoded_report, waiting,
+    settings, submission, unencoded_report, waiting,
 };
 use elastane_protocol::{CanLimit, Limits, Reply, Report, VERSION, decode, encode};
 use elastane_runtime::Elastane;
@@ -205,6 +205,30 @@ fn fit_peaks_says_whether_peaks_may_meet() {
     }
     assert_eq!(of_policy("elastane", None), 3, "soft is its own");
     assert_eq!(of_policy("minfrag", None), 2, "the papers' are strict");
+}
+
+#[test]
+fn settings_act_while_the_core_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), &[1.0]);
+    let elastane = open(folder.path(), "observe");
+    let node = register(&elastane);
+    reply(&elastane, 0, START_MS, &[]);
+    let application = elastane.application_added(&submission(ID), START_MS);
+    assert!(commit(&elastane, "a", application, node, START_MS));
+    let planned = |sequence| reply(&elastane, sequence, START_MS, &[("a", GB)]).plans;
+    assert_eq!(planned(1), [], "observe");
+
+    let go_on_by = |mode, more| elastane.go_on_by(settings(folder.path(), mode, more)).unwrap();
+    go_on_by("enforce", &[]);
+    let [plan] = &planned(2)[..] else { panic!("enforce plans limits") };
+    assert_eq!(plan.steps[0].limits.cpu_cap_cores, None);
+    go_on_by("enforce", &[("plan.cpu.cap-ratio", "3"), ("plan.valid-for-ms", "9000")]);
+    let reply = reply(&elastane, 3, START_MS, &[("a", GB)]);
+    assert_eq!(reply.plans[0].steps[0].limits.cpu_cap_cores, Some(3.0));
+    assert_eq!(reply.valid_for_ms, 9_000);
+    go_on_by("observe", &[]);
+    assert_eq!(planned(4), [], "observe again");
 }
 
 /// The order in which a wide and short application and a narrow and long one go to an idle node.

@@ -39,7 +39,7 @@ use elastane_protocol::{CanLimit, Step};
 use patience::{NodeKeeper, Skips};
 use starts::StartPlanner;
 use state::State;
-use waiting::{Note, WaitingTable};
+use waiting::WaitingTable;
 
 /// Nodes, applications and containers of one cluster.
 pub struct Cluster {
@@ -75,6 +75,14 @@ impl Cluster {
     /// The administrator's settings.
     pub fn settings(&self) -> &ClusterSettings {
         &self.settings
+    }
+
+    /// Goes on by other settings and another policy; whether virtual cores count stays as it is.
+    pub fn go_on_by(&mut self, settings: ClusterSettings, policy: Box<dyn Policy>) {
+        let virtual_cores_count = self.settings.virtual_cores_count;
+        self.settings = ClusterSettings { virtual_cores_count, ..settings };
+        self.policy = policy;
+        self.starts = StartPlanner::default();
     }
 
     /// A node registered. A registered node of the same name is removed first.
@@ -121,8 +129,7 @@ impl Cluster {
         self.bookable.forbid(is_forbidden);
     }
 
-    /// How many times its registered size a node of a label, and its maximum capacity a queue, may book
-    /// at most.
+    /// Replaces the ceilings of all labels and queues.
     pub fn set_ceilings(&mut self, ceilings: &Ceilings) {
         self.bookable.set_ceilings(ceilings.by_label.clone());
         self.bookable.shares.set_ceilings(ceilings.by_queue.clone());
@@ -240,8 +247,7 @@ impl Cluster {
         self.state.containers.get(container)
     }
 
-    /// The containers that the core has on a node, and CapacityScheduler has not, or of another size; and the
-    /// other way round. `running` is what CapacityScheduler has there.
+    /// The containers of a node that only the core or only CapacityScheduler (`running`) has there, or of another size.
     pub fn booked_otherwise(&self, node: NodeId, running: &[RunningContainer]) -> Vec<String> {
         self.state.booked_otherwise(node, running)
     }
@@ -301,12 +307,6 @@ impl Cluster {
         Some(container)
     }
 
-    /// Why the limits of its queues and its user keep an application from the node; none if they do not.
-    fn at_limit(&self, application: ApplicationId, node: NodeId) -> Option<Note> {
-        let Self { settings, state, bookable, waiting, .. } = self;
-        bookable::at_limit(settings, &bookable.shares, state, waiting, application, node)
-    }
-
     /// What the queue of an application, those above it, and its user's limit let the application still take by
     /// request on nodes without a label; nothing if no node has room by demand. None while no queue is configured, or
     /// the application waits for nothing.
@@ -355,9 +355,9 @@ impl Cluster {
         plan::limit_plans(&self.state, node, lent_to, settings, can_limit, now_ms)
     }
 
-    /// Reprovisions running containers from now on. Off by default.
-    pub fn reprovision_by(&mut self, settings: ReprovisionSettings) {
-        self.corrections.settings = Some(settings);
+    /// How running containers are reprovisioned from now on, if at all. Off by default.
+    pub fn reprovision_by(&mut self, settings: Option<ReprovisionSettings>) {
+        self.corrections.settings = settings;
     }
 
     /// The demand predicted for a container at its start; none without a prediction or container.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::demand::Demand;
 use crate::fit::Peaks;
-use crate::policy::MinFrag;
+use crate::policy::{MinFrag, PolicyOptions};
 
 mod bookable;
 mod by_memory;
@@ -14,6 +14,7 @@ mod foreseeing;
 mod grid;
 mod guarantee;
 mod keeping;
+mod other_settings;
 mod overcommitting;
 mod overdue;
 mod owed_flows;

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use elastane_core::cluster::ApplicationId;
+use elastane_predict::ProfileSettings;
 use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
 use elastane_store::{Depository, PredictionRecord, Pruning, Retention, StoreError};
 
@@ -16,7 +17,7 @@ use super::models::Trained;
 use super::panics::{Panics, Worker};
 use super::predictor::{OnPrediction, Predictor, score_predictions};
 use super::running::RunningApplications;
-use super::substitute::{Found, Substitute, announce_moved};
+use super::substitute::{Found, Substitute, announce_moved, latest_applications};
 use super::trainer::{Trainer, due_job};
 use super::{Shared, Work, models, retention};
 use crate::journal::{JournalEvent, Record};
@@ -140,10 +141,21 @@ impl Keeper {
                 self.shared.profiles.cache.lock().drop_old(now_ms);
                 self.pruning = Some(Pruning::new(self.retention, now_ms));
             }
+            Work::Settings(profile, retention) => self.go_on_by(profile, retention),
             Work::Close => return true,
             asked => self.asked.push_back(asked),
         }
         false
+    }
+
+    /// Profiles by the former settings serve until they are made anew, in the background.
+    fn go_on_by(&mut self, profile: ProfileSettings, retention: Retention) {
+        self.retention = retention;
+        if self.shared.profiles.go_on_by(profile) {
+            let queued = latest_applications(&self.depository)
+                .map(|applications| self.profiles_to_make = applications.into());
+            self.tell("profiles are made by the new settings only as applications end", queued);
+        }
     }
 
     /// Whether something is unfinished that somebody asked for.
@@ -196,7 +208,7 @@ impl Keeper {
             // Whoever waited may be gone.
             Work::Flush(done) => drop(done.send(self.depository.path().to_owned())),
             Work::TakeOver(merge, done) => self.merges.add(*merge, done),
-            Work::Checkpoint { .. } | Work::Prune(_) | Work::Close => {}
+            Work::Checkpoint { .. } | Work::Prune(_) | Work::Settings(..) | Work::Close => {}
         }
         self.save_what_waits();
     }

@@ -40,7 +40,7 @@ impl Predictor {
         let (id, key) = (&submission.application_id, &submission.application_key);
         let given = RunSettings(submission.settings.clone());
         let all = depository.latest_settings(key, LOOKED_THROUGH)?;
-        let settings = self.shared.profiles.settings;
+        let settings = self.shared.profiles.settings();
         let most = settings.runs_looked_at();
         let latest = latest_runs(depository, &all, None, most)?;
         let same = latest_runs(depository, &all, Some(&given), most)?;

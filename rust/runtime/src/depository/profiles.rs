@@ -15,14 +15,24 @@ use super::models;
 use super::profile_cache::{CachedProfile, ProfileCache};
 
 pub(super) struct ProfilesInUse {
-    pub(super) settings: ProfileSettings,
+    settings: Mutex<ProfileSettings>,
     pub(super) cache: Mutex<ProfileCache>,
     others: Mutex<Others>,
 }
 
 impl ProfilesInUse {
     pub(super) fn new(settings: ProfileSettings) -> Self {
-        Self { settings, cache: Mutex::default(), others: Mutex::default() }
+        Self { settings: Mutex::new(settings), cache: Mutex::default(), others: Mutex::default() }
+    }
+
+    pub(super) fn settings(&self) -> ProfileSettings {
+        *self.settings.lock()
+    }
+
+    /// Profiles are made by these settings from now on. Returns whether they differ from the former ones.
+    pub(super) fn go_on_by(&self, settings: ProfileSettings) -> bool {
+        let former = std::mem::replace(&mut *self.settings.lock(), settings);
+        former != settings
     }
 
     /// The demands of a profile that was made for these settings; none where it was not.
@@ -40,28 +50,32 @@ impl ProfilesInUse {
         queue: Option<&str>,
         given: &RunSettings,
     ) -> BTreeMap<ContainerKind, OthersPlan> {
+        if !self.settings().others {
+            return BTreeMap::new();
+        }
         self.others.lock().plans(queue, given).into_iter().collect()
     }
 
     /// Makes the profile of an application at the settings of its latest run.
     pub(super) fn make(&self, depository: &Depository, key: &str) -> Result<(), StoreError> {
+        let settings = self.settings();
         let all = depository.latest_settings(key, LOOKED_THROUGH)?;
         let Some((_, newest)) = all.first() else {
             return Ok(());
         };
         // Where settings make no difference, runs with any settings make the profile.
         let wanted = (!models::is_indifferent(depository, key)?).then_some(newest);
-        let most = self.settings.runs_looked_at();
+        let most = settings.runs_looked_at();
         let runs = latest_runs(depository, &all, wanted, most)?;
-        if let Some(run) = runs.first().filter(|_| self.settings.others) {
+        if let Some(run) = runs.first().filter(|_| settings.others) {
             let submission = depository.submission(&run.application_id)?;
             let queue = submission.as_ref().and_then(|it| queue_of(&it.signature));
             self.others.lock().ran(run, queue, newest);
         }
-        if let Some(profile) = profile(key, &runs, &self.settings) {
+        if let Some(profile) = profile(key, &runs, &settings) {
             log_left_out(&profile);
             let used_ms = runs.first().map_or(0, |newest| newest.ended_ms);
-            let cached = CachedProfile::new(&profile, &self.settings, newest.clone(), used_ms);
+            let cached = CachedProfile::new(&profile, &settings, newest.clone(), used_ms);
             self.cache.lock().insert(key, cached);
         }
         Ok(())

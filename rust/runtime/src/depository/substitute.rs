@@ -90,12 +90,16 @@ impl Found {
         for error in unreadable {
             log::warn!("the record of a running application is dropped: {error}");
         }
-        let mut applications = depository.applications()?;
-        applications.sort_by_key(|application| std::cmp::Reverse(application.latest_ms));
-        let latest = applications.into_iter().take(MOST_PROFILES);
-        let applications = latest.map(|it| it.key).collect();
+        let applications = latest_applications(&depository)?;
         Ok(Self { depository, substitute: None, open_runs, applications })
     }
+}
+
+/// The applications whose profiles are kept in memory; the one that ran last comes first.
+pub(super) fn latest_applications(depository: &Depository) -> Result<Vec<String>, StoreError> {
+    let mut applications = depository.applications()?;
+    applications.sort_by_key(|application| std::cmp::Reverse(application.latest_ms));
+    Ok(applications.into_iter().take(MOST_PROFILES).map(|it| it.key).collect())
 }
 
 impl Substitute {

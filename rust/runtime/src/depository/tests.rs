@@ -16,6 +16,8 @@ use crate::service::Submitted;
 use crate::writer::JournalWriter;
 
 const KEY: &str = "app|SPARK|alice|root.default|count|count.Main|";
+const SETTINGS: ProfileSettings =
+    ProfileSettings { runs: 3, margin: 0.1, least_confidence: 0.6, others: true };
 const KINDS: [ContainerKind; 2] =
     [ContainerKind::ApplicationMaster, ContainerKind::DEFAULT_EXECUTOR];
 
@@ -50,12 +52,11 @@ fn submitted(application: ApplicationId) -> Submitted {
 }
 
 fn open(depository: Depository, on_prediction: OnPrediction) -> DepositoryThread {
-    let settings = ProfileSettings { runs: 3, margin: 0.1, least_confidence: 0.6, others: true };
     let retention = Retention { keep_ms: 1, most_bytes: u64::MAX, profile_runs: 3 };
     let journal = Arc::new(JournalWriter::open(None, &Arc::default()).unwrap());
     DepositoryThread::open(
         Found::read(depository).unwrap(),
-        settings,
+        SETTINGS,
         retention,
         journal,
         Arc::default(),
@@ -87,6 +88,37 @@ fn what_is_known_at_once_is_what_is_foreseen_then() {
         let is_kept_as_f32 = |amount: f64| amount == f64::from(amount as f32);
         assert!(slots.iter().all(|it| it.to_array().into_iter().all(is_kept_as_f32)));
     }
+    thread.close(Vec::new, Vec::new, 0);
+}
+
+#[test]
+fn profiles_are_made_anew_by_other_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("depository.sqlite");
+    let mut depository = Depository::open(&file).unwrap().depository;
+    for number in 1..4 {
+        depository.save(&run(number)).unwrap();
+    }
+    let mut thread = open(depository, Box::new(|_, _, _| ()));
+    let retention = Retention { keep_ms: 1, most_bytes: u64::MAX, profile_runs: 3 };
+    let margin = |thread: &DepositoryThread| {
+        let demands = thread.demands(KEY, &RunSettings::default(), 0);
+        demands.of(ContainerKind::DEFAULT_EXECUTOR).map(|it| it.margin)
+    };
+    let wait_for = |thread: &DepositoryThread, wanted: &dyn Fn(Option<f64>) -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !wanted(margin(thread)) {
+            assert!(Instant::now() < deadline, "{:?}", margin(thread));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let first = margin(&thread).unwrap();
+    let larger = ProfileSettings { margin: 0.4, ..SETTINGS };
+    thread.send(Work::Settings(larger, retention));
+    wait_for(&thread, &|now| now.is_some_and(|now| (now - 4.0 * first).abs() < 1e-9));
+    let surer = ProfileSettings { least_confidence: 1.0, ..SETTINGS };
+    thread.send(Work::Settings(surer, retention));
+    wait_for(&thread, &|now| now.is_none());
     thread.close(Vec::new, Vec::new, 0);
 }
 

@@ -14,11 +14,25 @@ pub(super) fn refused(key: &str, value: &str, allowed: &str) -> SettingsError {
 
 /// The keys that have not been read yet.
 pub(super) struct Keys {
-    pub(super) left: BTreeMap<String, String>,
+    left: BTreeMap<String, String>,
+    /// Every key that was asked for, without prefix.
+    #[cfg(test)]
+    pub(super) asked: std::collections::BTreeSet<String>,
 }
 
 impl Keys {
+    /// Keys with their prefix.
+    pub(super) fn of(left: BTreeMap<String, String>) -> Self {
+        Self {
+            left,
+            #[cfg(test)]
+            asked: std::collections::BTreeSet::new(),
+        }
+    }
+
     pub(super) fn take(&mut self, key: &str) -> Option<String> {
+        #[cfg(test)]
+        self.asked.insert(key.to_owned());
         let value = self.left.remove(&format!("{PREFIX}{key}"))?;
         Some(value.trim().to_owned())
     }

@@ -30,6 +30,10 @@ pub fn open(folder: &Path, mode: &str) -> Elastane {
 
 /// With these settings on top; keys without the prefix.
 pub fn open_with(folder: &Path, mode: &str, more: &[(&str, &str)]) -> Elastane {
+    Elastane::open(settings(folder, mode, more)).unwrap()
+}
+
+pub fn settings(folder: &Path, mode: &str, more: &[(&str, &str)]) -> RuntimeSettings {
     let path = |name: &str| folder.join(name).display().to_string();
     let configuration: BTreeMap<String, String> = [
         ("mode", mode.to_owned()),
@@ -44,7 +48,7 @@ pub fn open_with(folder: &Path, mode: &str, more: &[(&str, &str)]) -> Elastane {
     .chain(more.iter().map(|(key, value)| (*key, (*value).to_owned())))
     .map(|(key, value)| (format!("yarn.scheduler.elastane.{key}"), value))
     .collect();
-    Elastane::open(RuntimeSettings::from_configuration(&configuration, true).unwrap()).unwrap()
+    RuntimeSettings::from_configuration(&configuration, true).unwrap()
 }
 
 pub fn submission(id: &str) -> Submission {

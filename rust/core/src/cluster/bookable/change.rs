@@ -28,6 +28,8 @@ pub enum Resized {
     GuaranteeOverdue,
     /// No node of its label may be raised, or none at all.
     Forbidden,
+    /// Mode `enforce` was left.
+    NotEnforced,
 }
 
 impl BookableChange {
@@ -41,6 +43,7 @@ impl BookableChange {
                 "a queue waits for its guarantee, and the preemption monitor takes nothing back"
             }
             (Resized::Forbidden, _) => "its nodes may not be raised",
+            (Resized::NotEnforced, _) => "mode enforce was left",
         }
     }
 }

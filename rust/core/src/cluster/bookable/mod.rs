@@ -94,7 +94,7 @@ impl Bookable {
         limit: usize,
         now_ms: i64,
     ) -> Vec<BookableChange> {
-        if !settings.enforce {
+        if !settings.enforce && !state.nodes.entries().any(|entry| entry.bookable.is_raised()) {
             return Vec::new();
         }
         self.excuse_pause(settings, state, now_ms);
@@ -222,6 +222,9 @@ impl Bookable {
         rule: SizeRule,
         now_ms: i64,
     ) -> (BookableRatio, Resized) {
+        if !settings.enforce {
+            return (BookableRatio::PHYSICAL, Resized::NotEnforced);
+        }
         // The maxima by demand of a raised label would keep out the queues that may borrow from a shared one.
         if self.is_forbidden || self.shares.is_label_shared(&entry.label) {
             return (BookableRatio::PHYSICAL, Resized::Forbidden);

@@ -129,7 +129,7 @@ impl Corrections {
         Some(())
     }
 
-    /// `decides`: whether the core decides about the node.
+    /// `decides`: whether the core decides about the node. Where nothing is reprovisioned any more, ends what is lent.
     pub(crate) fn reprovision(
         &mut self,
         state: &mut State,
@@ -137,11 +137,9 @@ impl Corrections {
         decides: bool,
         now_ms: i64,
     ) -> bool {
-        let Some(settings) = self.settings else {
-            return false;
-        };
-        let ended = self.end_window(state, node, decides, now_ms);
-        let opened = decides.then(|| self.open_window(state, node, &settings, now_ms)).flatten();
+        let settings = self.settings.filter(|_| decides);
+        let ended = self.end_window(state, node, settings.is_some(), now_ms);
+        let opened = settings.and_then(|it| self.open_window(state, node, &it, now_ms));
         ended.or(opened).is_some()
     }
 

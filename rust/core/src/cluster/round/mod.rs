@@ -16,10 +16,10 @@ pub(crate) use commit::commit;
 pub use wait_reason::WaitReason;
 pub(crate) use wait_reason::wait_reason;
 
-use super::Cluster;
 use super::ranking::{Contender, Contest, Judge};
 use super::state::{ApplicationId, NodeId, Request};
 use super::waiting::{Note, WaitingTable};
+use super::{Cluster, bookable};
 use crate::by_plan::ByPlan;
 use screened::ScreenedRound;
 
@@ -110,7 +110,7 @@ impl Round<'_> {
             }
         };
         if naming == Naming::Fitting {
-            order.retain(|application| self.cluster.at_limit(*application, node).is_none());
+            order.retain(|application| at_limit(self.cluster, *application, node).is_none());
         }
         self.cluster.keeper.listed(node, &order, now_ms);
         match naming {
@@ -198,7 +198,7 @@ impl Round<'_> {
     fn list_all(&self, contenders: &[Contender]) -> Vec<ApplicationId> {
         let may_go = |contender: &&Contender| {
             contender.waits_behind.is_none()
-                && self.cluster.at_limit(contender.application(), self.offer.node).is_none()
+                && at_limit(self.cluster, contender.application(), self.offer.node).is_none()
         };
         contenders.iter().filter(may_go).map(Contender::application).collect()
     }
@@ -221,7 +221,7 @@ impl Round<'_> {
                 self.cluster.waiting.set_note(contender.row, Note::Behind { node, behind });
                 continue;
             }
-            if let Some(note) = self.cluster.at_limit(id, node) {
+            if let Some(note) = at_limit(self.cluster, id, node) {
                 self.cluster.waiting.set_note(contender.row, note);
                 continue;
             }
@@ -230,6 +230,12 @@ impl Round<'_> {
         }
         listing
     }
+}
+
+/// Why the limits of its queues and its user keep an application from the node; none if they do not.
+fn at_limit(cluster: &Cluster, application: ApplicationId, node: NodeId) -> Option<Note> {
+    let Cluster { settings, state, bookable, waiting, .. } = cluster;
+    bookable::at_limit(settings, &bookable.shares, state, waiting, application, node)
 }
 
 /// The applications that a round lists.

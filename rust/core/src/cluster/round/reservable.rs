@@ -6,7 +6,7 @@
 //! then Elastane has nothing better to offer. Otherwise a reservation would block what fits by demand, and a node
 //! is kept for a starving application instead.
 
-use super::Round;
+use super::{Round, at_limit};
 use crate::cluster::state::{ApplicationId, NodeEntry};
 use crate::cluster::waiting::Line;
 
@@ -50,7 +50,7 @@ impl Round<'_> {
                 && kept.is_none_or(|kept| kept.admits(line, None, *now_ms))
                 && !(line.kind.is_application_master()
                     && held_back.as_ref().is_some_and(|queues| queues[line.queue as usize]))
-                && cluster.at_limit(line.application, offer.node).is_none()
+                && at_limit(cluster, line.application, offer.node).is_none()
         });
         lines.map(|(_, line)| line)
     }

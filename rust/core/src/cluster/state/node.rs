@@ -142,12 +142,12 @@ impl NodeEntry {
         Booked::from(self.registered.bookable(virtual_cores_count))
     }
 
-    /// Whether the core decides about this node: mode `enforce`, and a fresh report or a node that
-    /// is still raised after its agent fell silent. CapacityScheduler alone would book a raised
-    /// node above its physical size in the moment before it is lowered.
+    /// Whether the core decides about this node: mode `enforce` and a fresh report, or a node that
+    /// is still raised after its agent fell silent or the mode was left. CapacityScheduler alone
+    /// would book a raised node above its physical size in the moment before it is lowered.
     pub(crate) fn is_decided(&self, settings: &ClusterSettings, now_ms: i64) -> bool {
-        settings.enforce
-            && (self.is_fresh(settings.fresh_for_ms, now_ms) || self.bookable.is_raised())
+        settings.enforce && self.is_fresh(settings.fresh_for_ms, now_ms)
+            || self.bookable.is_raised()
     }
 
     /// A request as resources of this node: its cores are vcores × physical cores ÷ registered

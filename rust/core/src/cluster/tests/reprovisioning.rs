@@ -11,9 +11,7 @@ const SLOT: i64 = crate::SLOT_MS as i64;
 pub(super) fn one_running(settings: Option<ReprovisionSettings>) -> (Cluster, NodeId) {
     let (mut cluster, node) =
         cluster_of_one(ClusterSettings { fresh_for_ms: i64::MAX, ..super::settings() });
-    if let Some(settings) = settings {
-        cluster.reprovision_by(settings);
-    }
+    cluster.reprovision_by(settings);
     run(&mut cluster, node, "c1", &[1.0; 20], 0);
     (cluster, node)
 }
@@ -304,7 +302,7 @@ fn with_window_of(amounts: [f64; 4]) -> (Cluster, NodeId) {
     let (mut cluster, node) =
         cluster_of_one(ClusterSettings { fresh_for_ms: i64::MAX, ..settings() });
     cluster.reported(node, Resources::from_array([4.0, 8e9, 0.0, 400e6]), 0);
-    cluster.reprovision_by(ReprovisionSettings::default());
+    cluster.reprovision_by(Some(ReprovisionSettings::default()));
     let slots = [Resources::from_array(amounts); 20];
     let demands = executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.0);
     let application = application(&mut cluster, demands);

@@ -46,6 +46,15 @@ fn a_window_ends_with_its_node() {
 }
 
 #[test]
+fn a_window_ends_when_reprovisioning_is_switched_off() {
+    let (mut cluster, node) = with_window();
+    cluster.reprovision_by(None);
+    assert!(cluster.reprovision(node, 11 * SLOT));
+    assert_eq!(left(&mut cluster, node, 2, 11 * SLOT), [3.0, 3.0], "nothing is lent");
+    assert!(!cluster.reprovision(node, 40 * SLOT), "and nothing is lent again");
+}
+
+#[test]
 fn a_window_without_a_sample_expires() {
     let (mut cluster, node) = with_window();
     assert_eq!(left(&mut cluster, node, 2, 11 * SLOT), [3.0, 3.0]);

@@ -170,7 +170,7 @@ proptest! {
     ) {
         let settings = ClusterSettings { fresh_for_ms: i64::MAX, ..settings() };
         let mut cluster = Cluster::new(settings, Box::new(MinFrag { peaks: Peaks::Strict }));
-        cluster.reprovision_by(ReprovisionSettings::default());
+        cluster.reprovision_by(Some(ReprovisionSettings::default()));
         let mut reference = Reference { now_ms: 1_000 * SLOT, ..Reference::default() };
         let mut node = new_node(&mut cluster, reference.now_ms);
         let name = |which: u8| format!("c{which}");

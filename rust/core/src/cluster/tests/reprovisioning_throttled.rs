@@ -35,7 +35,7 @@ fn throttled_using(cluster: &mut Cluster, slot: i64, part: f64, cores: f64) -> i
 fn one_running_for(slots: usize) -> (Cluster, NodeId) {
     let (mut cluster, node) =
         cluster_of_one(ClusterSettings { fresh_for_ms: i64::MAX, ..settings() });
-    cluster.reprovision_by(ReprovisionSettings::default());
+    cluster.reprovision_by(Some(ReprovisionSettings::default()));
     run(&mut cluster, node, "c1", &vec![1.0; slots], 0);
     (cluster, node)
 }

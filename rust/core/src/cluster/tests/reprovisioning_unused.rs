@@ -75,7 +75,7 @@ fn memory_is_lowered_only_after_its_peak() {
     for (peak_at, lowered) in [(1, true), (18, false)] {
         let (mut cluster, node) =
             cluster_of_one(ClusterSettings { fresh_for_ms: i64::MAX, ..settings() });
-        cluster.reprovision_by(ReprovisionSettings::default());
+        cluster.reprovision_by(Some(ReprovisionSettings::default()));
         let mut slots = vec![Resources::from_array([1.0, 2e9, 0.0, 0.0]); 20];
         slots[peak_at].memory_bytes = 3e9;
         let demands = executors(Demand::series(crate::SLOT_MS, &slots).unwrap(), 0.0);

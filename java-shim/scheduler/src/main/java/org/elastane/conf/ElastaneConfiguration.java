@@ -3,6 +3,11 @@ package org.elastane.conf;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.URI;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Paths;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -35,6 +40,17 @@ public final class ElastaneConfiguration {
   public static final int DEFAULT_DEPOSITORY_SHARED_EVERY_MS = 300_000;
   public static final String MAX_RATIO = SCHEDULER_PREFIX + "overcommit.max-ratio";
   public static final String JOURNAL_FILE = SCHEDULER_PREFIX + "journal.file";
+  public static final String OBSERVE_FILE = SCHEDULER_PREFIX + "observe.file";
+
+  /** Prefixes of the keys that are read at the start only: they name files and ports. */
+  private static final List<String> AT_START_ONLY =
+      Collections.unmodifiableList(
+          Arrays.asList(
+              USAGE_ADDRESS,
+              USAGE_HANDLER_COUNT,
+              DEPOSITORY_FILE,
+              DEPOSITORY_SHARED,
+              JOURNAL_FILE));
 
   /** The prefix of the NodeManager's keys. */
   public static final String NODE_PREFIX = "yarn.nodemanager.elastane.";
@@ -66,6 +82,29 @@ public final class ElastaneConfiguration {
       }
     }
     throw new ElastaneConfigurationException(PLACEMENT_ORDER, value, "elastane or queue");
+  }
+
+  /** The file that keeps Elastane from deciding while it exists; null for none. */
+  public static java.nio.file.Path observeFile(Configuration conf) {
+    String value = settings(conf).get(OBSERVE_FILE);
+    if (value.isEmpty()) {
+      return null;
+    }
+    try {
+      java.nio.file.Path file = Paths.get(value);
+      if (file.isAbsolute()) {
+        return file;
+      }
+    } catch (InvalidPathException e) {
+      // reported below, as any other invalid value
+    }
+    throw new ElastaneConfigurationException(
+        OBSERVE_FILE, value, "the absolute path of a file, or empty");
+  }
+
+  /** Whether a change of this key needs a restart. */
+  public static boolean isReadAtStartOnly(String key) {
+    return AT_START_ONLY.stream().anyMatch(key::startsWith);
   }
 
   public static int usageHandlerCount(Configuration conf) {
@@ -123,21 +162,31 @@ public final class ElastaneConfiguration {
   }
 
   /**
-   * The settings for {@code Natives.open}, as one JSON object of strings: the ResourceManager's
-   * keys that are set, with variables resolved, and the paths of the core's files, whose defaults
-   * depend on Hadoop's configuration.
+   * The ResourceManager's keys that are set, with variables resolved, and the paths of files, whose
+   * defaults depend on Hadoop's configuration.
    */
-  public static String settingsJson(Configuration conf) {
+  public static Map<String, String> settings(Configuration conf) {
     Map<String, String> settings = new TreeMap<>();
-    settings.put(DEPOSITORY_FILE, conf.get("hadoop.tmp.dir") + "/elastane/depository.sqlite");
-    settings.put(JOURNAL_FILE, conf.get("hadoop.tmp.dir") + "/elastane/decisions.jsonl");
+    String directory = conf.get("hadoop.tmp.dir") + "/elastane/";
+    settings.put(DEPOSITORY_FILE, directory + "depository.sqlite");
+    settings.put(JOURNAL_FILE, directory + "decisions.jsonl");
+    settings.put(OBSERVE_FILE, directory + "observe");
     for (Map.Entry<String, String> entry : conf.getPropsWithPrefix(SCHEDULER_PREFIX).entrySet()) {
-      settings.put(SCHEDULER_PREFIX + entry.getKey(), entry.getValue());
+      settings.put(SCHEDULER_PREFIX + entry.getKey(), entry.getValue().trim());
     }
     if (raisesNoNode(conf)) {
       settings.keySet().removeIf(key -> key.startsWith(MAX_RATIO + "."));
       settings.put(MAX_RATIO, "1.0");
     }
+    return settings;
+  }
+
+  /** The settings for {@code Natives.open}, as one JSON object of strings. */
+  public static String settingsJson(Configuration conf) {
+    return json(settings(conf));
+  }
+
+  public static String json(Map<String, String> settings) {
     try {
       return new ObjectMapper().writeValueAsString(settings);
     } catch (JsonProcessingException e) {

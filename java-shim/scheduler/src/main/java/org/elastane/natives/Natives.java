@@ -40,6 +40,25 @@ public final class Natives {
    */
   public static native long open(String settingsJson, boolean virtualCoresCount);
 
+  /**
+   * Checks settings without a core.
+   *
+   * @param settingsJson as {@link #open}'s
+   * @throws IllegalArgumentException naming the key, its value and the allowed values
+   */
+  public static native void check(String settingsJson, boolean virtualCoresCount);
+
+  /**
+   * The core goes on by other settings. The files of depository and journal stay those that are
+   * open, and whether virtual cores count stays as it is.
+   *
+   * @param settingsJson as {@link #open}'s
+   * @throws IllegalArgumentException naming the key, its value and the allowed values; nothing is
+   *     changed then
+   */
+  public static native void goOnBy(
+      long core, String settingsJson, boolean virtualCoresCount, long nowMs);
+
   /** Completes pending writes, ends the core's threads and frees the core. */
   public static native void close(long core);
 

@@ -128,7 +128,10 @@ class ElastaneConfigurationTest {
 
     JsonNode settings = new ObjectMapper().readTree(ElastaneConfiguration.settingsJson(conf));
 
-    assertEquals(2, settings.size());
+    assertEquals(3, settings.size());
+    assertEquals(
+        "/data/hadoop/elastane/observe",
+        settings.get("yarn.scheduler.elastane.observe.file").textValue());
     assertEquals(
         "/data/hadoop/elastane/depository.sqlite",
         settings.get("yarn.scheduler.elastane.depository.file").textValue());

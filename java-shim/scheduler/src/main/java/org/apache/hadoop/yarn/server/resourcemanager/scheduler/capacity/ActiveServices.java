@@ -7,7 +7,8 @@ import org.elastane.usage.RegisteredNodes;
 import org.elastane.usage.UsageServer;
 
 /**
- * What runs on an active ResourceManager only: the port for agents' reports, sharing, and the page.
+ * What runs on an active ResourceManager only: the port for agents' reports, sharing, the page, and
+ * the look for the observe file.
  */
 final class ActiveServices {
   private final CoreGuard guard;
@@ -15,6 +16,7 @@ final class ActiveServices {
   private final Parts parts;
   private final ElastaneMetrics metrics;
   private final RegisteredNodes registered;
+  private final ObserveFileWatch observeFile;
   private UsageServer usageServer;
   private RetriedStart usagePort;
   private RetriedStart page;
@@ -25,15 +27,18 @@ final class ActiveServices {
       CoreHandle core,
       Parts parts,
       ElastaneMetrics metrics,
-      RegisteredNodes registered) {
+      RegisteredNodes registered,
+      ObserveFileWatch observeFile) {
     this.guard = guard;
     this.core = core;
     this.parts = parts;
     this.metrics = metrics;
     this.registered = registered;
+    this.observeFile = observeFile;
   }
 
   void start(Configuration conf, ResourceManager resourceManager) {
+    guard.always("watch the observe file", observeFile::start);
     guard.always(
         "share the depository",
         () -> shared = SharedDepository.start(conf, core, metrics::sharingFailed));
@@ -55,6 +60,7 @@ final class ActiveServices {
   }
 
   void stop() {
+    guard.always("stop watching the observe file", observeFile::stop);
     if (shared != null) {
       guard.always("stop sharing the depository", shared::close);
     }

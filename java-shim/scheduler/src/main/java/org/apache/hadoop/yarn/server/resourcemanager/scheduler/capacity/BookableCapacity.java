@@ -134,6 +134,11 @@ final class BookableCapacity {
     return !resizes.isEmpty();
   }
 
+  /** Whether a node is raised, or still to be resized. */
+  boolean isAnyRaised() {
+    return largest.get() != null || hasMoreToResize();
+  }
+
   private void resize(Runnable collect) {
     lock.lock();
     try {

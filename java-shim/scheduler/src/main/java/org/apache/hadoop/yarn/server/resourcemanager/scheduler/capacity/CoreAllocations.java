@@ -21,9 +21,6 @@ final class CoreAllocations {
   private final Headroom headroom;
   private final Consumer<FiCaSchedulerApp> pendingChanged;
 
-  /**
-   * @param headroom null in mode {@code observe}
-   */
   CoreAllocations(
       ElastaneScheduler scheduler,
       CoreGuard guard,
@@ -47,7 +44,7 @@ final class CoreAllocations {
     if (PendingAsks.mayChange(asks, schedulingRequests, updates)) {
       pendingChanged.accept(scheduler.getApplicationAttempt(attemptId));
     }
-    if (headroom != null && scheduler.link().largestRegistered() != null) {
+    if (scheduler.link().largestRegistered() != null) {
       guard.run("headroom", () -> headroom.limit(attemptId.getApplicationId(), allocation));
     }
     guard.run("container updated", () -> containers.updated(allocation, scheduler::getRMContainer));

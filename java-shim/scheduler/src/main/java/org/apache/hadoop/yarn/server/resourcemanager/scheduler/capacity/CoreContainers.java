@@ -35,7 +35,7 @@ final class CoreContainers {
   private final CoreNodes nodes;
   private final CoreApplications applications;
   private final Predicate<FiCaSchedulerApp> ordered;
-  private final boolean enforce;
+  private final Enforcement enforcement;
 
   /**
    * @param ordered whether the core orders the attempt's queue
@@ -45,12 +45,12 @@ final class CoreContainers {
       CoreNodes nodes,
       CoreApplications applications,
       Predicate<FiCaSchedulerApp> ordered,
-      boolean enforce) {
+      Enforcement enforcement) {
     this.core = core;
     this.nodes = nodes;
     this.applications = applications;
     this.ordered = ordered;
-    this.enforce = enforce;
+    this.enforcement = enforcement;
   }
 
   /**
@@ -108,7 +108,7 @@ final class CoreContainers {
     // On a node of its registered size, CapacityScheduler decides alone about queues that the core
     // does not order: a refusal would come back with every heartbeat, and block the others.
     boolean mayRefuse =
-        enforce
+        enforcement.isOn()
             && (node.isRaised() || ordered.test(attempt))
             && !takesPlaceOfKilled(proposal, node);
     boolean accepted = core.commit(container, mayRefuse);

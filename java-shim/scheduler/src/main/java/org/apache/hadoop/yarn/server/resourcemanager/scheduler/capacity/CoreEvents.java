@@ -33,10 +33,8 @@ final class CoreEvents {
   private final CoreQueues queues;
   private final LabelEvents labelEvents;
   private final LeafQueuePolicies policies;
+  private final Enforcement enforcement;
 
-  /**
-   * @param policies null in mode {@code observe}
-   */
   CoreEvents(
       ElastaneScheduler scheduler,
       CoreGuard guard,
@@ -47,7 +45,8 @@ final class CoreEvents {
       PreemptionHold preemption,
       CoreQueues queues,
       LabelEvents labelEvents,
-      LeafQueuePolicies policies) {
+      LeafQueuePolicies policies,
+      Enforcement enforcement) {
     this.scheduler = scheduler;
     this.guard = guard;
     this.nodes = nodes;
@@ -58,6 +57,7 @@ final class CoreEvents {
     this.queues = queues;
     this.labelEvents = labelEvents;
     this.policies = policies;
+    this.enforcement = enforcement;
   }
 
   /** The event that CapacityScheduler is to handle; null if it is held back. */
@@ -121,9 +121,7 @@ final class CoreEvents {
   }
 
   private void queueRemoved() {
-    if (policies != null) {
-      policies.retain(scheduler.getCapacitySchedulerQueueManager().getQueues().values());
-    }
+    policies.retain(scheduler.getCapacitySchedulerQueueManager().getQueues().values());
     queues.tell();
   }
 
@@ -179,7 +177,7 @@ final class CoreEvents {
       // CapacityScheduler has rejected it, or a test made it without a ResourceManager.
       return;
     }
-    if (policies != null) {
+    if (enforcement.isOn()) {
       scheduler.schedulerLock().lock();
       try {
         policies.install(queue);

@@ -162,6 +162,11 @@ final class CoreGuard {
     onFailure.run();
   }
 
+  /** There is no core yet, and no failure. */
+  synchronized void beginOutOfService() {
+    inService = false;
+  }
+
   /** Waits for the work that began while the core was in service. The caller holds no lock. */
   void awaitIdle() {
     underWay.writeLock().lock();

@@ -24,7 +24,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   private static final long NOT_OPEN = 0;
 
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
-  private final String settingsJson;
+  private volatile String settingsJson;
   private final boolean virtualCoresCount;
   private final SteadyClock clock;
   private long handle = NOT_OPEN;
@@ -61,6 +61,16 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     }
     closeCore(opened);
     throw new CoreClosedException();
+  }
+
+  /** What a core is opened by from now on. */
+  void setSettings(String settings) {
+    settingsJson = settings;
+  }
+
+  /** The core goes on by what {@link #setSettings} has set. */
+  void goOnBySettings() {
+    tell(core -> Natives.goOnBy(core, settingsJson, virtualCoresCount, nowMs()));
   }
 
   int nodeAdded(String node, Resource registered) {

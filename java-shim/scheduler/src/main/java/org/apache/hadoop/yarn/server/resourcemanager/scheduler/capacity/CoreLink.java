@@ -1,6 +1,5 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -14,14 +13,9 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSetUtils;
 import org.apache.hadoop.yarn.util.MonotonicClock;
-import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
 import org.elastane.conf.ElastaneConfiguration;
-import org.elastane.conf.Mode;
-import org.elastane.conf.PlacementOrder;
 import org.elastane.natives.CoreException;
 import org.elastane.natives.NativeLibrary;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The core's part of each hook of {@link ElastaneScheduler}. Runs under {@link CoreGuard}, so only
@@ -29,10 +23,9 @@ import org.slf4j.LoggerFactory;
  * wrong.
  */
 final class CoreLink {
-  private static final Logger LOG = LoggerFactory.getLogger(CoreLink.class);
-
   private final ElastaneScheduler scheduler;
-  private final boolean enforce;
+  private final Enforcement enforcement;
+  private final LiveSettings settings;
   private final CoreHandle core;
   private final ElastaneMetrics metrics;
   private final CoreGuard guard;
@@ -57,45 +50,36 @@ final class CoreLink {
   private final CoreCommits commits;
 
   private CoreLink(
-      ElastaneScheduler scheduler,
-      CoreHandle core,
-      Mode mode,
-      PlacementOrder placementOrder,
-      boolean virtualCoresCount) {
+      ElastaneScheduler scheduler, CoreHandle core, Configuration conf, boolean virtualCoresCount) {
     this.scheduler = scheduler;
     this.core = core;
-    enforce = mode == Mode.ENFORCE;
-    metrics = new ElastaneMetrics(mode.name().toLowerCase(Locale.ROOT));
+    metrics = new ElastaneMetrics();
     guard = new CoreGuard(metrics);
     parts = new Parts(core, metrics);
     status = new CoreStatus(scheduler, guard, parts.status, core, new MonotonicClock());
     applications = new CoreApplications(core);
     CoreNodes nodes = new CoreNodes(core);
     policies = new LeafQueuePolicies(this::newQueueOrder);
-    ordered = new OrderedQueues(policies, enforce, scheduler.isMultiNodePlacementEnabled());
-    containers = new CoreContainers(core, nodes, applications, ordered::orders, enforce);
     bookable =
         new BookableCapacity(
             core, nodes, scheduler::getNode, scheduler.resizer(), scheduler.schedulerLock());
-    lowering = new LoweringAtFailure(guard, bookable, scheduler.schedulerLock(), enforce);
+    enforcement = new Enforcement(bookable::isAnyRaised);
+    ordered = new OrderedQueues(policies, enforcement, scheduler.isMultiNodePlacementEnabled());
+    containers = new CoreContainers(core, nodes, applications, ordered::orders, enforcement);
+    lowering = new LoweringAtFailure(guard, bookable, scheduler.schedulerLock(), enforcement);
     memory = new MemoryPreemption(scheduler, core, metrics);
     queues = new CoreQueues(core, scheduler, ordered);
     allocations =
         new CoreAllocations(
-            scheduler,
-            guard,
-            containers,
-            enforce ? new Headroom(core, applications) : null,
-            this::pendingChanged);
+            scheduler, guard, containers, new Headroom(core, applications), this::pendingChanged);
     labelEvents =
         new LabelEvents(
             scheduler::getNode,
             node -> scheduler.getRMContext().getNodeLabelManager().getLabelsOnNode(node));
     lazyPreemption = new LazyPreemption(scheduler, guard, nodes, containers);
     reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
-    rounds =
-        new Rounds(
-            core, nodes, applications, metrics, policies::count, virtualCoresCount, placementOrder);
+    rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
+    settings = new LiveSettings(core, guard, enforcement, rounds, conf);
     events =
         new CoreEvents(
             scheduler,
@@ -107,7 +91,8 @@ final class CoreLink {
             new PreemptionHold(guard, core, scheduler::getAllNodes, nodes, metrics),
             queues,
             labelEvents,
-            enforce ? policies : null);
+            policies,
+            enforcement);
     commits =
         new CoreCommits(
             guard,
@@ -123,7 +108,9 @@ final class CoreLink {
             core,
             parts,
             metrics,
-            node -> scheduler.getRMContext().getRMNodes().containsKey(node));
+            node -> scheduler.getRMContext().getRMNodes().containsKey(node),
+            new ObserveFileWatch(
+                guard, settings, scheduler.schedulerLock(), this::installPolicies));
     CoreRebuild rebuild =
         new CoreRebuild(
             scheduler,
@@ -134,7 +121,8 @@ final class CoreLink {
             events,
             queues,
             bookable,
-            enforce ? policies : null);
+            policies,
+            enforcement);
     recovery =
         new CoreRecovery(
             guard,
@@ -147,39 +135,45 @@ final class CoreLink {
   /**
    * Loads the library and opens the core. A core that cannot be opened now is tried again.
    *
+   * @param hasBegun whether there are nodes and applications already: then {@link #queuesRefreshed}
+   *     opens the core and tells it of them
    * @throws IllegalArgumentException naming the key, the value and what is allowed
    */
-  static CoreLink open(ElastaneScheduler scheduler, Configuration conf, Mode mode) {
+  static CoreLink open(ElastaneScheduler scheduler, Configuration conf, boolean hasBegun) {
     NativeLibrary.load();
-    boolean virtualCoresCount =
-        !(scheduler.getResourceCalculator() instanceof DefaultResourceCalculator);
-    PlacementOrder placementOrder = ElastaneConfiguration.placementOrder(conf);
+    boolean virtualCoresCount = scheduler.doVirtualCoresCount();
     CoreHandle core =
         new CoreHandle(
             ElastaneConfiguration.settingsJson(conf), virtualCoresCount, new SteadyClock());
     try {
-      CoreLink link = new CoreLink(scheduler, core, mode, placementOrder, virtualCoresCount);
-      if (mode == Mode.ENFORCE && ElastaneConfiguration.raisesNoNode(conf)) {
-        LOG.warn("No node is raised: YARN's reservation system plans with the nodes' sizes");
-      }
+      CoreLink link = new CoreLink(scheduler, core, conf, virtualCoresCount);
       link.guard.onFailure(link.recovery::coreFailed);
-      try {
-        core.reopen();
-      } catch (CoreException e) {
-        link.guard.takeOutOfService("open", e);
+      if (hasBegun) {
+        link.guard.beginOutOfService();
+      } else {
+        link.openCore();
       }
       link.metrics.register(
           link.guard::inService,
           () -> NodeSizes.of(scheduler.getAllNodes()),
           () -> MeasuredUse.ofAllNodes(link.status.snapshot()),
           () -> link.raisingForbidden() != null,
-          link.parts);
+          link.parts,
+          link.settings);
       link.status.register();
       link.installPolicies();
       return link;
     } catch (RuntimeException | Error e) {
       core.close();
       throw e;
+    }
+  }
+
+  private void openCore() {
+    try {
+      core.reopen();
+    } catch (CoreException e) {
+      guard.takeOutOfService("open", e);
     }
   }
 
@@ -201,18 +195,19 @@ final class CoreLink {
     installPolicies();
   }
 
+  /** What a refresh would change, and changes. */
+  LiveSettings settings() {
+    return settings;
+  }
+
   private void installPolicies() {
-    if (enforce) {
-      guard.run(
-          "queues refreshed",
-          () ->
-              policies.install(scheduler.getCapacitySchedulerQueueManager().getQueues().values()));
-      // Whether the core orders a queue may have changed.
-      for (SchedulerApplication<FiCaSchedulerApp> application :
-          scheduler.getSchedulerApplications().values()) {
-        pendingChanged(application.getCurrentAppAttempt());
-      }
-      ordered.logMultiNode();
+    guard.run(
+        "queues refreshed",
+        () -> ordered.install(scheduler.getCapacitySchedulerQueueManager().getQueues().values()));
+    // Whether the core orders a queue may have changed.
+    for (SchedulerApplication<FiCaSchedulerApp> application :
+        scheduler.getSchedulerApplications().values()) {
+      pendingChanged(application.getCurrentAppAttempt());
     }
     guard.run("queues refreshed", queues::tell);
   }
@@ -227,11 +222,11 @@ final class CoreLink {
     if (event.getType() == SchedulerEventType.NODE_UPDATE) {
       beforeHeartbeat();
     }
-    return enforce ? guard.always("event", event, () -> events.before(event)) : event;
+    return enforcement.wasOn() ? guard.always("event", event, () -> events.before(event)) : event;
   }
 
   private void beforeHeartbeat() {
-    if (enforce) {
+    if (enforcement.wasOn()) {
       lowering.some();
       rounds.current().beginHeartbeat();
     }
@@ -272,7 +267,7 @@ final class CoreLink {
 
   /** Begins this thread's round; null if the core does not take part. */
   Round beginRound(CandidateNodeSet<FiCaSchedulerNode> candidates, boolean withinHeartbeat) {
-    if (!enforce || !guard.inService()) {
+    if (!enforcement.isOn() || !guard.inService()) {
       return null;
     }
     return guard.supply(
@@ -295,7 +290,7 @@ final class CoreLink {
   /** Marks a request that the core's order led to. */
   ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> markIfOrdered(
       ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
-    if (!enforce || request.getContainersToAllocate().isEmpty()) {
+    if (!enforcement.isOn() || request.getContainersToAllocate().isEmpty()) {
       return request;
     }
     return guard.supply("round", request, () -> rounds.markIfOrdered(request));

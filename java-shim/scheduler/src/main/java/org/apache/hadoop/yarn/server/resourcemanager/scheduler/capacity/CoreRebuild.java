@@ -21,10 +21,8 @@ final class CoreRebuild {
   private final CoreQueues queueShares;
   private final BookableCapacity bookable;
   private final LeafQueuePolicies policies;
+  private final Enforcement enforcement;
 
-  /**
-   * @param policies null in mode {@code observe}
-   */
   CoreRebuild(
       ElastaneScheduler scheduler,
       CoreGuard guard,
@@ -34,7 +32,8 @@ final class CoreRebuild {
       CoreEvents events,
       CoreQueues queueShares,
       BookableCapacity bookable,
-      LeafQueuePolicies policies) {
+      LeafQueuePolicies policies,
+      Enforcement enforcement) {
     this.scheduler = scheduler;
     this.guard = guard;
     this.core = core;
@@ -44,6 +43,7 @@ final class CoreRebuild {
     this.queueShares = queueShares;
     this.bookable = bookable;
     this.policies = policies;
+    this.enforcement = enforcement;
   }
 
   /**
@@ -79,7 +79,7 @@ final class CoreRebuild {
   }
 
   private void tellApplications() {
-    if (policies != null) {
+    if (enforcement.isOn()) {
       policies.install(queues());
     }
     for (ApplicationId application : scheduler.getSchedulerApplications().keySet()) {
@@ -97,9 +97,7 @@ final class CoreRebuild {
   }
 
   private void tellSchedulable() {
-    if (policies != null) {
-      policies.forEachSchedulable(queues(), applications::entered);
-    }
+    policies.forEachSchedulable(queues(), applications::entered);
   }
 
   /** Tells what each application waits for, if the core does not know that yet. */
@@ -109,8 +107,7 @@ final class CoreRebuild {
       FiCaSchedulerApp attempt = application.getCurrentAppAttempt();
       if (attempt != null) {
         CSQueue queue = (CSQueue) attempt.getQueue();
-        applications.pendingChanged(
-            attempt, policies != null && policies.isOurs(queue.getQueuePath()));
+        applications.pendingChanged(attempt, policies.isOurs(queue.getQueuePath()));
       }
     }
   }

@@ -5,9 +5,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings a core back after a failure: by itself a few times, and whenever an administrator
- * refreshes the queues. The attempts are bounded, because a core that fails at the same input again
- * would raise and lower all nodes each time.
+ * Opens a core where none is in service: after a failure by itself a few times, and whenever an
+ * administrator refreshes the queues. The attempts are bounded, because a core that fails at the
+ * same input again would raise and lower all nodes each time.
  */
 final class CoreRecovery {
   private static final Logger LOG = LoggerFactory.getLogger(CoreRecovery.class);
@@ -73,7 +73,7 @@ final class CoreRecovery {
     while (isDue()) {
       try {
         attempt.run();
-        LOG.warn("Elastane's core is in service again, told anew of all nodes and applications");
+        LOG.warn("Elastane's core is in service, and knows all nodes and applications");
       } catch (CoreHandle.CoreClosedException e) {
         LOG.debug("Closed meanwhile", e);
       } catch (Throwable t) {

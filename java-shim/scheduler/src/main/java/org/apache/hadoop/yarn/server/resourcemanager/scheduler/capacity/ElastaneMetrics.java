@@ -27,28 +27,27 @@ final class ElastaneMetrics implements MetricsSource {
   private final LongAdder memoryPreemptions = new LongAdder();
   private final LongAdder sharingFailures = new LongAdder();
   private final LongAdder bookingsMended = new LongAdder();
-  private final String mode;
+  private final LongAdder settingsRefused = new LongAdder();
   private volatile BooleanSupplier inService = () -> false;
   private volatile Supplier<NodeSizes> nodeSizes = NodeSizes::new;
   private volatile Supplier<MeasuredUse> measuredUse = MeasuredUse::new;
   private volatile Parts parts;
+  private volatile LiveSettings settings;
   private volatile BooleanSupplier raisingForbidden = () -> false;
-
-  ElastaneMetrics(String mode) {
-    this.mode = mode;
-  }
 
   void register(
       BooleanSupplier coreInService,
       Supplier<NodeSizes> sizes,
       Supplier<MeasuredUse> use,
       BooleanSupplier noNodeMayBeRaised,
-      Parts elastanesParts) {
+      Parts elastanesParts,
+      LiveSettings liveSettings) {
     inService = coreInService;
     nodeSizes = sizes;
     measuredUse = use;
     raisingForbidden = noNodeMayBeRaised;
     parts = elastanesParts;
+    settings = liveSettings;
     MetricsSystem system = DefaultMetricsSystem.instance();
     // With high availability, one JVM makes several schedulers one after the other.
     system.unregisterSource(NAME);
@@ -107,6 +106,11 @@ final class ElastaneMetrics implements MetricsSource {
     bookingsMended.increment();
   }
 
+  /** A configuration was read again and refused. */
+  void settingsRefused() {
+    settingsRefused.increment();
+  }
+
   /** 1 if no node may be raised above its registered size. */
   int raisingForbidden() {
     return raisingForbidden.getAsBoolean() ? 1 : 0;
@@ -152,6 +156,10 @@ final class ElastaneMetrics implements MetricsSource {
     return bookingsMended.sum();
   }
 
+  private String mode() {
+    return settings == null ? "observe" : settings.modeName();
+  }
+
   @Override
   public void getMetrics(MetricsCollector collector, boolean all) {
     NodeSizes sizes = nodeSizes.get();
@@ -160,9 +168,12 @@ final class ElastaneMetrics implements MetricsSource {
     collector
         .addRecord(info(NAME, ABOUT))
         .setContext("yarn")
-        .tag(info("mode", "off, observe or enforce"), mode)
+        .tag(info("mode", "the mode in force: observe or enforce"), mode())
         .tag(info("out_of_service", "parts that failed alone"), String.join(", ", outOfService))
         .addGauge(info("in_service", "1 while the core decides"), inService.getAsBoolean() ? 1 : 0)
+        .addGauge(
+            info("observe_file", "1 while the observe file exists"),
+            settings != null && settings.isObserveFileThere() ? 1 : 0)
         .addGauge(info("parts_out_of_service", "how many parts failed alone"), outOfService.size())
         .addGauge(info("nodes_raised", "nodes larger than registered"), sizes.raised())
         .addGauge(
@@ -219,6 +230,9 @@ final class ElastaneMetrics implements MetricsSource {
             info("sharing_failures", "times the depository was not shared"), sharingFailures.sum())
         .addCounter(
             info("bookings_mended", "containers the core had booked otherwise"),
-            bookingsMended.sum());
+            bookingsMended.sum())
+        .addCounter(
+            info("settings_refused", "refreshes refused because of a setting"),
+            settingsRefused.sum());
   }
 }

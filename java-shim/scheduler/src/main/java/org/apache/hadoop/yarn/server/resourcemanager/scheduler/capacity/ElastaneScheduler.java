@@ -25,9 +25,11 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
+import org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator;
 import org.apache.hadoop.yarn.util.resource.Resources;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.Mode;
+import org.elastane.conf.SettingsFiles;
 import org.elastane.depository.SharedDepository;
 import org.elastane.usage.UsageServer;
 
@@ -42,7 +44,10 @@ import org.elastane.usage.UsageServer;
 public class ElastaneScheduler extends CapacityScheduler {
   private static final int NO_OVERCOMMIT_TIME_OUT = -1;
 
-  private CoreLink link;
+  /** Set once, at the start or by the refresh that leaves mode {@code off}. */
+  private volatile CoreLink link;
+
+  private SettingsReader settings;
 
   /**
    * Opens the core, on a standby too: applications are recovered before {@link #serviceStart}.
@@ -60,8 +65,17 @@ public class ElastaneScheduler extends CapacityScheduler {
       SharedDepository.check(conf);
     }
     super.serviceInit(conf);
+    settings =
+        new SettingsReader(
+            new SettingsFiles(rmContext.getConfigurationProvider(), conf),
+            this::doVirtualCoresCount,
+            () -> {
+              if (link != null) {
+                link.metrics().settingsRefused();
+              }
+            });
     if (mode != Mode.OFF) {
-      link = CoreLink.open(this, conf, mode);
+      link = CoreLink.open(this, conf, false);
     }
   }
 
@@ -87,12 +101,22 @@ public class ElastaneScheduler extends CapacityScheduler {
     }
   }
 
+  /**
+   * Reads Elastane's settings again, too. Where one is not allowed, nothing is refreshed: neither
+   * the settings nor the queues.
+   *
+   * @throws IOException naming the key, the value and what is allowed, or CapacityScheduler's
+   */
   @Override
   public void reinitialize(Configuration newConf, RMContext context, boolean validation)
       throws IOException {
     writeLock.lock();
     try {
+      Configuration fresh = settings.read(newConf);
       super.reinitialize(newConf, context, validation);
+      if (fresh != null && !validation) {
+        goOnBy(fresh);
+      }
     } finally {
       // Also when the new configuration was refused: CapacityScheduler has restored the old one.
       try {
@@ -103,6 +127,20 @@ public class ElastaneScheduler extends CapacityScheduler {
         writeLock.unlock();
       }
     }
+  }
+
+  private void goOnBy(Configuration fresh) {
+    if (link != null) {
+      link.settings().use(fresh);
+    } else if (ElastaneConfiguration.mode(fresh) != Mode.OFF) {
+      link = CoreLink.open(this, fresh, true);
+      link.activeServices().start(fresh, rmContext.getResourceManager());
+    }
+  }
+
+  /** Whether CapacityScheduler books virtual cores, or memory alone. */
+  boolean doVirtualCoresCount() {
+    return !(getResourceCalculator() instanceof DefaultResourceCalculator);
   }
 
   @Override

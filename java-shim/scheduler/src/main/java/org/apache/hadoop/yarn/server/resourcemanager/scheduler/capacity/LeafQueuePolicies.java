@@ -102,6 +102,12 @@ final class LeafQueuePolicies {
     foreign.remove(queue.getQueuePath());
   }
 
+  /** Forgets every queue: each is to keep the policy that CapacityScheduler gives it. */
+  void forget() {
+    ours.clear();
+    foreign.clear();
+  }
+
   /** Forgets every queue but these. */
   void retain(Collection<CSQueue> queues) {
     Set<String> paths = queues.stream().map(CSQueue::getQueuePath).collect(Collectors.toSet());

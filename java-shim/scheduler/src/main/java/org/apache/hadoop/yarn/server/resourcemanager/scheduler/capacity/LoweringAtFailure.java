@@ -21,16 +21,17 @@ final class LoweringAtFailure {
   private final CoreGuard guard;
   private final BookableCapacity bookable;
   private final Lock lock;
-  private final boolean enforce;
+  private final Enforcement enforcement;
 
   /**
    * @param lock the scheduler's write lock
    */
-  LoweringAtFailure(CoreGuard guard, BookableCapacity bookable, Lock lock, boolean enforce) {
+  LoweringAtFailure(
+      CoreGuard guard, BookableCapacity bookable, Lock lock, Enforcement enforcement) {
     this.guard = guard;
     this.bookable = bookable;
     this.lock = lock;
-    this.enforce = enforce;
+    this.enforcement = enforcement;
   }
 
   /** Lowers the next of the raised nodes. */
@@ -54,13 +55,13 @@ final class LoweringAtFailure {
   void before(ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
     if (mustLower()) {
       lower(() -> bookable.lowerNow(nodesOf(request)));
-    } else if (enforce && bookable.hasMoreToResize()) {
+    } else if (enforcement.wasOn() && bookable.hasMoreToResize()) {
       guard.run("bookable capacity", () -> bookable.followNow(nodesOf(request)));
     }
   }
 
   private boolean mustLower() {
-    return enforce && !guard.inService() && !bookable.isLowered();
+    return enforcement.wasOn() && !guard.inService() && !bookable.isLowered();
   }
 
   private void lower(Runnable work) {

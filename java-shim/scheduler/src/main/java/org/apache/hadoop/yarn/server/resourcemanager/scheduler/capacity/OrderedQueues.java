@@ -1,5 +1,6 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.util.Collection;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.slf4j.Logger;
@@ -13,7 +14,7 @@ final class OrderedQueues {
           + " chooses applications and nodes";
 
   private final LeafQueuePolicies policies;
-  private final boolean enforce;
+  private final Enforcement enforcement;
   private final boolean multiNode;
   private final AtomicBoolean multiNodeLogged = new AtomicBoolean();
 
@@ -21,15 +22,15 @@ final class OrderedQueues {
    * @param multiNode whether CapacityScheduler places an application on one of many nodes, instead
    *     of offering one node to many applications
    */
-  OrderedQueues(LeafQueuePolicies policies, boolean enforce, boolean multiNode) {
+  OrderedQueues(LeafQueuePolicies policies, Enforcement enforcement, boolean multiNode) {
     this.policies = policies;
-    this.enforce = enforce;
+    this.enforcement = enforcement;
     this.multiNode = multiNode;
   }
 
   /** Whether the core orders the applications for a node. */
   boolean byNode() {
-    return enforce && !multiNode;
+    return enforcement.isOn() && !multiNode;
   }
 
   /** Whether the attempt's queue has one of Elastane's ordering policies. */
@@ -49,15 +50,23 @@ final class OrderedQueues {
    * and a refusal costs all queues the heartbeat.
    */
   String raisingForbidden() {
-    if (!enforce) {
+    if (!enforcement.isOn()) {
       return null;
     }
     return multiNode ? MULTI_NODE : policies.foreignQueue();
   }
 
-  /** Logs once that multi-node placement forbids raising. */
-  void logMultiNode() {
-    if (enforce && multiNode && multiNodeLogged.compareAndSet(false, true)) {
+  /**
+   * Installs Elastane's order on each leaf queue while its decisions count. The caller holds the
+   * scheduler's write lock, and CapacityScheduler may have given each queue a policy of its own.
+   */
+  void install(Collection<CSQueue> queues) {
+    if (!enforcement.isOn()) {
+      policies.forget();
+      return;
+    }
+    policies.install(queues);
+    if (multiNode && multiNodeLogged.compareAndSet(false, true)) {
       LOG.warn("{}; no node is raised above its registered size", MULTI_NODE);
     }
   }

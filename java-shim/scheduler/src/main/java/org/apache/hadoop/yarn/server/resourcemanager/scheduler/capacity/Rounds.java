@@ -22,7 +22,7 @@ final class Rounds {
   private final ElastaneMetrics metrics;
   private final IntSupplier queues;
   private final boolean virtualCoresCount;
-  private final PlacementOrder order;
+  private volatile PlacementOrder order = PlacementOrder.ELASTANE;
 
   // Not static: a JVM may hold more than one scheduler.
   @SuppressWarnings("ThreadLocalUsage")
@@ -41,15 +41,17 @@ final class Rounds {
       CoreApplications applications,
       ElastaneMetrics metrics,
       IntSupplier queues,
-      boolean virtualCoresCount,
-      PlacementOrder order) {
+      boolean virtualCoresCount) {
     this.core = core;
     this.nodes = nodes;
     this.applications = applications;
     this.metrics = metrics;
     this.queues = queues;
     this.virtualCoresCount = virtualCoresCount;
-    this.order = order;
+  }
+
+  void setOrder(PlacementOrder placementOrder) {
+    order = placementOrder;
   }
 
   /** This thread's round, active or not. */

@@ -39,6 +39,7 @@ class ElastaneMetricsTest {
               "used_memory_mb",
               "used_cpu_cores",
               "nodes_measured",
+              "observe_file",
               "rounds",
               "placed_by_core",
               "refused_commits",
@@ -51,6 +52,7 @@ class ElastaneMetricsTest {
               "parts_out_of_service",
               "preemptions_held_back",
               "raising_forbidden",
+              "settings_refused",
               "sharing_failures"));
 
   @TempDir Path directory;

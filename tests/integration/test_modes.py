@@ -1,0 +1,122 @@
+"""The mode changes while applications run, and no container ends by that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cluster.cluster import Cluster
+from cluster.distributed_shell import DistributedShell, Sleepers
+from cluster.paths import Checkout
+from cluster.processes import ProcessEnded
+from cluster.spark import wait_ended
+from cluster.waiting import wait_until
+
+from .alarm import Alarm, alarm
+from .conftest import ClusterMaker, elastane
+from .expectations import (
+    executors,
+    measured,
+    wait_all_raised,
+    wait_all_reporting,
+    wait_containers,
+    wait_learned,
+    wait_lowered,
+    wait_sampled,
+)
+
+CONTAINER_MB = 512
+WAIT_SECONDS = 120.0
+# Of 2 nodes of 2048 MB.
+PHYSICAL_CONTAINERS = 8
+LIFTED_SECONDS = 15.0
+
+
+@pytest.fixture(scope="module")
+def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
+    file = {"observe.file": work / "observe"}
+    return start_cluster(elastane=replace(elastane(work, **file), mode="observe"))
+
+
+@pytest.fixture
+def never() -> Iterator[Alarm]:
+    with alarm() as one:
+        yield one
+
+
+def test_the_mode_changes_by_refresh_and_by_a_file_and_nothing_ends(
+    cluster: Cluster, never: Alarm, work: Path, checkout: Checkout
+) -> None:
+    manager = cluster.resource_manager
+    shell = DistributedShell(manager, work, checkout)
+    journal = work / "journal.jsonl"
+    wait_all_reporting(cluster)
+    with alarm() as end:
+        lesson = shell.submit(_sleepers(until=end))
+        wait_sampled(journal, lesson)
+    assert wait_ended(manager, lesson, WAIT_SECONDS)["finalStatus"] == "SUCCEEDED"
+    wait_learned(journal, lesson)
+    application = shell.submit(_sleepers(until=never))
+    wait_containers(cluster, application, PHYSICAL_CONTAINERS, WAIT_SECONDS)
+    assert _running(cluster, application) == PHYSICAL_CONTAINERS
+    assert manager.status()["mode"] == "observe"
+
+    manager.rewrite_settings({"mode": "enforce"})
+    cluster.administration.refresh_queues()
+    assert manager.status()["mode"] == "enforce"
+    wait_containers(cluster, application, PHYSICAL_CONTAINERS + 1, WAIT_SECONDS)
+    wait_until(lambda: _limited(journal, application), "a container with a limit", WAIT_SECONDS)
+
+    manager.rewrite_settings({"mode": "enforce", "overcommit.max-ratio": 11})
+    with pytest.raises(ProcessEnded, match=r"max-ratio is '11', allowed is 1 to 10"):
+        cluster.administration.refresh_queues()
+    assert manager.status()["mode"] == "enforce"
+
+    file = work / "observe"
+    file.touch()
+    ran = _wait_observed(cluster, journal, application)
+    assert manager.counters()["observe_file"] == 1
+    file.unlink()
+    wait_all_raised(cluster)
+    assert _running(cluster, application) >= ran
+
+    manager.rewrite_settings({"mode": "observe"})
+    cluster.administration.refresh_queues()
+    _wait_observed(cluster, journal, application)
+    assert manager.application(application)["preemptedResourceMB"] == 0
+    assert manager.application(application)["state"] == "RUNNING"
+
+
+def _wait_observed(cluster: Cluster, journal: Path, application: str) -> int:
+    """Waits until nodes are at their sizes and no limit is left; the containers stay."""
+    for index in range(len(cluster.node_managers)):
+        wait_lowered(cluster, index)
+    running = _running(cluster, application)
+    assert running > PHYSICAL_CONTAINERS
+    wait_until(lambda: not _limited(journal, application), "limits to be lifted", LIFTED_SECONDS)
+    assert _running(cluster, application) == running
+    return running
+
+
+def _limited(journal: Path, application: str) -> bool:
+    """Whether an executor had a CPU weight by the latest report."""
+    latest = [measured(journal, one)[-1:] for one in executors(journal, application)]
+    return any(one["limit_weight_cores"] is not None for [one] in filter(None, latest))
+
+
+def _running(cluster: Cluster, application: str) -> int:
+    return cluster.resource_manager.application(application)["runningContainers"]
+
+
+def _sleepers(until: Alarm) -> Sleepers:
+    return Sleepers(
+        "sleepers-modes",
+        containers=2 * PHYSICAL_CONTAINERS - 1,
+        memory_mb=CONTAINER_MB,
+        until_pid=until.pid,
+        queue="default",
+        master_memory_mb=CONTAINER_MB,
+    )
