@@ -1,5 +1,7 @@
 //! `yarn.scheduler.elastane.*` in the ResourceManager's configuration.
 
+#[cfg(test)]
+mod documented;
 mod keys;
 mod service;
 
