@@ -16,12 +16,14 @@ from cluster.spark import wait_ended
 from cluster.waiting import wait_until
 
 from .alarm import Alarm, alarm
-from .conftest import ClusterMaker, elastane
+from .conftest import SHAPE, ClusterMaker, elastane
 from .expectations import (
+    RAISE_SECONDS,
     executors,
     measured,
     wait_all_raised,
     wait_all_reporting,
+    wait_bookable,
     wait_containers,
     wait_learned,
     wait_lowered,
@@ -86,6 +88,15 @@ def test_the_mode_changes_by_refresh_and_by_a_file_and_nothing_ends(
     manager.rewrite_settings({"mode": "observe"})
     cluster.administration.refresh_queues()
     _wait_observed(cluster, journal, application)
+
+    canary, other = (one.node_id for one in cluster.node_managers)
+    manager.rewrite_settings({"mode": "observe", "mode.enforced-nodes": canary})
+    cluster.administration.refresh_queues()
+    wait_bookable(cluster, 0, lambda mb: mb > SHAPE.memory_mb, RAISE_SECONDS)
+    assert manager.bookable_memory_mb()[other] == SHAPE.memory_mb
+    assert [one["mode"] for one in manager.node_sizes()] == [
+        "enforce" if one["node"] == canary else "observe" for one in manager.node_sizes()
+    ]
     assert manager.application(application)["preemptedResourceMB"] == 0
     assert manager.application(application)["state"] == "RUNNING"
 

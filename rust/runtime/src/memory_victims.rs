@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use elastane_core::cluster::{Cluster, Container, NodeId};
+use elastane_core::cluster::{Cluster, Container, NodeEntry, NodeId};
 use elastane_protocol::MemoryVictim;
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ impl MemoryVictims {
         if let Some((spared, why)) = short.drop_settled(cluster, node, victims) {
             log(&spared, PreemptionOutcome::Spared, why.to_owned());
         }
-        let acts = cluster.decides(node, now_ms);
+        let acts = may_act(cluster, node, now_ms);
         let mut choice = None;
         for victim in victims {
             let (outcome, reason) = match judge(cluster, node, &victim.container) {
@@ -116,7 +116,7 @@ impl MemoryVictims {
             // Containers may have started or ended since the report.
             let judged = judge(cluster, *node, &chosen.victim.container);
             if is_fresh
-                && cluster.decides(*node, now_ms)
+                && may_act(cluster, *node, now_ms)
                 && let Ok(reason) = judged
                 && let Some(kill) = chosen.next_step(wait_ms, now_ms)
             {
@@ -186,6 +186,12 @@ impl Chosen {
         self.kill_ms = Some(now_ms.saturating_add(next_in_ms));
         Some(kill)
     }
+}
+
+/// Whether a container may be preempted there: the core decides, or did so when it booked more than there is.
+fn may_act(cluster: &Cluster, node: NodeId, now_ms: i64) -> bool {
+    let holds_too_much = cluster.node(node).is_some_and(NodeEntry::has_come_down_overbooked);
+    cluster.decides(node, now_ms) || holds_too_much
 }
 
 /// The reason why a container may be preempted, or why not.

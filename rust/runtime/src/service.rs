@@ -104,7 +104,7 @@ impl Service {
         recorded: Vec<OpenRun>,
     ) -> Self {
         let mut cluster = Cluster::new(settings.cluster, policy);
-        cluster.set_ceilings(&settings.ceilings);
+        cluster.set_exceptions(&settings.exceptions);
         cluster.reprovision_by(settings.reprovision);
         Self {
             settings,
@@ -127,7 +127,7 @@ impl Service {
     pub fn go_on_by(&mut self, settings: ServiceSettings) -> Result<(), UnknownPolicy> {
         let policy = policy::named(&settings.policy, settings.policy_options)?;
         self.cluster.go_on_by(settings.cluster, policy);
-        self.cluster.set_ceilings(&settings.ceilings);
+        self.cluster.set_exceptions(&settings.exceptions);
         self.cluster.reprovision_by(settings.reprovision);
         self.settings = settings;
         Ok(())

@@ -161,6 +161,7 @@ mod tests {
             ("policy", "capacity", "elastane, minfrag, trc, prophet, ursa, ursa-srjf"),
             ("overcommit.max-ratio", "0.5", "1 to 10"),
             ("overcommit.max-ratio", "NaN", "1 to 10"),
+            ("mode.label.gpu", "off", "observe or enforce"),
             ("overcommit.max-ratio.label.gpu", "11", "1 to 10"),
             ("overcommit.max-ratio.queue.root.a", "half", "1 to 10"),
             ("report.missed", "three", "1 to 100"),
@@ -200,9 +201,20 @@ mod tests {
     fn labels_and_queues_have_ceilings_of_their_own() {
         let label = ("overcommit.max-ratio.label.gpu", "1.5");
         let queue = ("overcommit.max-ratio.queue.root.a", "1");
-        let ceilings = read(&[label, queue]).unwrap().service.ceilings;
-        assert_eq!(ceilings.by_label, [("gpu".to_owned(), 1.5)].into());
-        assert_eq!(ceilings.by_queue, [("root.a".to_owned(), 1.0)].into());
+        let exceptions = read(&[label, queue]).unwrap().service.exceptions;
+        assert_eq!(exceptions.max_ratio_by_label, [("gpu".to_owned(), 1.5)].into());
+        assert_eq!(exceptions.max_ratio_by_queue, [("root.a".to_owned(), 1.0)].into());
+    }
+
+    #[test]
+    fn labels_and_nodes_have_modes_of_their_own() {
+        let canary = ("mode.enforced-nodes", "a.example, b.example:8041,");
+        let labels = [("mode.label.gpu", "observe"), ("mode.label.batch", "enforce")];
+        let exceptions = read(&[canary, labels[0], labels[1]]).unwrap().service.exceptions;
+        let nodes = ["a.example", "b.example:8041"].map(str::to_owned);
+        assert_eq!(exceptions.enforced_nodes, nodes.into());
+        let by_label = [("batch".to_owned(), true), ("gpu".to_owned(), false)];
+        assert_eq!(exceptions.enforce_by_label, by_label.into());
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub struct ServiceStatus {
 #[derive(Debug, Serialize)]
 struct NodeStatus {
     node: String,
+    mode: &'static str,
     bookable_memory_ratio: f64,
     bookable_vcores_ratio: f64,
     report_age_ms: Option<i64>,
@@ -96,6 +97,7 @@ impl StatusSnapshot {
         let nodes = cluster.nodes().map(|(number, entry)| {
             let status = NodeStatus {
                 node: entry.name.clone(),
+                mode: mode(entry.is_enforced),
                 bookable_memory_ratio: f64::from(entry.bookable.memory_thousandths) / 1e3,
                 bookable_vcores_ratio: f64::from(entry.bookable.vcores_thousandths) / 1e3,
                 report_age_ms: entry.last_report_ms.map(|last_ms| now_ms - last_ms),
@@ -153,13 +155,17 @@ impl StatusSnapshot {
         });
         let waiting = waiting.collect();
         ServiceStatus {
-            mode: if self.enforces { "enforce" } else { "observe" },
+            mode: mode(self.enforces),
             runs_recording: self.runs_recording,
             runs_resumed: self.runs_resumed,
             nodes: self.nodes.into_iter().map(|(_, status)| status).collect(),
             waiting,
         }
     }
+}
+
+fn mode(enforces: bool) -> &'static str {
+    if enforces { "enforce" } else { "observe" }
 }
 
 /// The application whose name a reason has.

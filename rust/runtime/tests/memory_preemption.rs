@@ -4,7 +4,7 @@
 mod common;
 
 use common::{
-    GB, NODE, START_MS, journal, learn_named, named_submission, open, register, request,
+    GB, NODE, START_MS, journal, learn_named, named_submission, open, register, request, settings,
     unencoded_report,
 };
 use elastane_core::ContainerKind;
@@ -236,6 +236,18 @@ fn in_observe_it_is_only_said_what_would_be_done() {
     let said = scene.journal();
     assert_eq!(said.len(), 1, "{said:?}");
     assert_eq!(said[0].1, "observed");
+}
+
+#[test]
+fn a_node_that_holds_too_much_gives_way_after_enforce_was_left() {
+    let scene = Scene::of_four("enforce");
+    let change = |elastane: &Elastane| elastane.bookable_changes(1, START_MS)[0].ratio.is_raised();
+    assert!(change(&scene.elastane), "as far as is booked");
+    scene.elastane.go_on_by(settings(scene.folder.path(), "observe", &[])).unwrap();
+    assert!(!change(&scene.elastane));
+    assert_eq!(scene.named_until(&["d"], 15), ["0: d told", "15: d killed"]);
+    scene.elastane.finished("c", START_MS);
+    assert_eq!(scene.named_until(&["b"], 31), [""; 0], "it holds no more than its size");
 }
 
 #[test]

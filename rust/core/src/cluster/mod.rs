@@ -19,7 +19,7 @@ pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare, Resize
 pub use patience::{KeptNode, read_by_round};
 pub use plan::{Outlook, StartNeeds};
 pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
-pub use settings::{Ceilings, ClusterSettings};
+pub use settings::{ClusterSettings, Exceptions};
 pub use starts::{PlannedStart, StartPlan, StartSearch, plan_starts, read_by_planning};
 pub use state::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Container, Countables, Demands,
@@ -61,7 +61,7 @@ impl Cluster {
         Self {
             settings,
             policy,
-            state: State::new(settings.virtual_cores_count),
+            state: State::new(&settings),
             waiting: WaitingTable::default(),
             work_shares: ranking::WorkShares::default(),
             keeper: NodeKeeper::default(),
@@ -81,8 +81,9 @@ impl Cluster {
     pub fn go_on_by(&mut self, settings: ClusterSettings, policy: Box<dyn Policy>) {
         let virtual_cores_count = self.settings.virtual_cores_count;
         self.settings = ClusterSettings { virtual_cores_count, ..settings };
-        self.policy = policy;
-        self.starts = StartPlanner::default();
+        self.state.nodes.enforce(settings.enforce);
+        (self.policy, self.starts) = (policy, StartPlanner::default());
+        self.keeper = NodeKeeper::default();
     }
 
     /// A node registered. A registered node of the same name is removed first.
@@ -129,10 +130,11 @@ impl Cluster {
         self.bookable.forbid(is_forbidden);
     }
 
-    /// Replaces the ceilings of all labels and queues.
-    pub fn set_ceilings(&mut self, ceilings: &Ceilings) {
-        self.bookable.set_ceilings(ceilings.by_label.clone());
-        self.bookable.shares.set_ceilings(ceilings.by_queue.clone());
+    /// Replaces what holds at some nodes and queues instead of the settings.
+    pub fn set_exceptions(&mut self, exceptions: &Exceptions) {
+        self.state.nodes.enforce_as(exceptions);
+        self.bookable.set_ceilings(exceptions.max_ratio_by_label.clone());
+        self.bookable.shares.set_ceilings(exceptions.max_ratio_by_queue.clone());
     }
 
     /// A node is gone, and its containers with it.
@@ -247,7 +249,7 @@ impl Cluster {
         self.state.containers.get(container)
     }
 
-    /// The containers of a node that only the core or only CapacityScheduler (`running`) has there, or of another size.
+    /// The containers of a node that the core has otherwise than CapacityScheduler, whose are the `running`.
     pub fn booked_otherwise(&self, node: NodeId, running: &[RunningContainer]) -> Vec<String> {
         self.state.booked_otherwise(node, running)
     }
@@ -302,8 +304,7 @@ impl Cluster {
         self.corrections.ended(&id, &container);
         self.bookable.shares.ended(&container.taken_by);
         self.state.end(&container);
-        let applications = &self.state.applications;
-        self.waiting.running_changed(container.application, applications);
+        self.waiting.running_changed(container.application, &self.state.applications);
         Some(container)
     }
 
@@ -320,8 +321,7 @@ impl Cluster {
         round::wait_reason(self, application, now_ms)
     }
 
-    /// The nodes whose bookable capacity has to change, at most `limit` of them. To be called every
-    /// second: the capacity follows its target in steps.
+    /// The nodes whose bookable capacity has to change, at most `limit` of them, each second a step.
     pub fn bookable_changes(&mut self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
         self.bookable.changes(&self.settings, &mut self.state, &self.waiting, limit, now_ms)
     }

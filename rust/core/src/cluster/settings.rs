@@ -1,11 +1,12 @@
 //! The administrator's settings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The administrator's settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClusterSettings {
-    /// Whether the core's decisions are enforced; otherwise CapacityScheduler decides.
+    /// Whether the core's decisions are enforced on nodes that [`Exceptions`] do not name; otherwise
+    /// CapacityScheduler decides.
     pub enforce: bool,
     /// Whether CapacityScheduler counts virtual cores; with its DefaultResourceCalculator it books
     /// memory alone.
@@ -22,11 +23,15 @@ pub struct ClusterSettings {
     pub starvation_wait_ms: i64,
 }
 
-/// Other ceilings than [`ClusterSettings::max_ratio`].
+/// What holds at some nodes and queues instead of [`ClusterSettings`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ceilings {
-    /// Of the nodes with this label.
-    pub by_label: BTreeMap<String, f64>,
+pub struct Exceptions {
+    /// [`ClusterSettings::max_ratio`] of the nodes with this label.
+    pub max_ratio_by_label: BTreeMap<String, f64>,
     /// Of the requests in this queue, over its maximum capacity of the registered sizes.
-    pub by_queue: BTreeMap<String, f64>,
+    pub max_ratio_by_queue: BTreeMap<String, f64>,
+    /// [`ClusterSettings::enforce`] on the nodes with this label.
+    pub enforce_by_label: BTreeMap<String, bool>,
+    /// Nodes on which decisions are enforced whatever their label, by host or `host:port`.
+    pub enforced_nodes: BTreeSet<String>,
 }

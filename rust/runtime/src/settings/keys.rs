@@ -1,6 +1,6 @@
 //! Typed access to the keys of the configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub(super) struct Keys {
     left: BTreeMap<String, String>,
     /// Every key that was asked for, without prefix.
     #[cfg(test)]
-    pub(super) asked: std::collections::BTreeSet<String>,
+    pub(super) asked: BTreeSet<String>,
 }
 
 impl Keys {
@@ -26,7 +26,7 @@ impl Keys {
         Self {
             left,
             #[cfg(test)]
-            asked: std::collections::BTreeSet::new(),
+            asked: BTreeSet::new(),
         }
     }
 
@@ -60,14 +60,37 @@ impl Keys {
         prefix: &str,
         allowed: RangeInclusive<f64>,
     ) -> Result<BTreeMap<String, f64>, SettingsError> {
-        let full = format!("{PREFIX}{prefix}");
-        let rests = self.left.keys().filter_map(|key| key.strip_prefix(&full));
-        let rests: Vec<_> = rests.map(str::to_owned).collect();
-        let numbers = rests.into_iter().map(|rest| {
+        let numbers = self.rests_below(prefix).into_iter().map(|rest| {
             let number = self.number(&format!("{prefix}{rest}"), 1.0, allowed.clone())?;
             Ok((rest, number))
         });
         numbers.collect()
+    }
+
+    /// The words of all keys that begin with `prefix`, by the rest of the key.
+    pub(super) fn choices_below<T: Copy>(
+        &mut self,
+        prefix: &str,
+        choices: &[(&str, T)],
+    ) -> Result<BTreeMap<String, T>, SettingsError> {
+        let chosen = self.rests_below(prefix).into_iter().map(|rest| {
+            let choice = self.choice(&format!("{prefix}{rest}"), choices[0].1, choices)?;
+            Ok((rest, choice))
+        });
+        chosen.collect()
+    }
+
+    fn rests_below(&self, prefix: &str) -> Vec<String> {
+        let full = format!("{PREFIX}{prefix}");
+        let rests = self.left.keys().filter_map(|key| key.strip_prefix(&full));
+        rests.map(str::to_owned).collect()
+    }
+
+    /// Words between commas.
+    pub(super) fn list(&mut self, key: &str) -> BTreeSet<String> {
+        let value = self.take(key).unwrap_or_default();
+        let words = value.split(',').map(str::trim).filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
     }
 
     /// One of several words.

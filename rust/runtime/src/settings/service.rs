@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use elastane_core::ClusterSettings;
-use elastane_core::cluster::Ceilings;
+use elastane_core::cluster::Exceptions;
 use elastane_core::fit::Peaks;
 use elastane_core::plan::PlanSettings;
 use elastane_core::policy::{self, Favor, PolicyOptions};
@@ -16,6 +16,9 @@ use super::keys::{Keys, refused};
 /// After this number of missed reports a node's measurements are stale.
 const REPORTS_MISSED: i64 = 3;
 
+/// The modes in which there is a core, and whether they enforce its decisions.
+const MODES: [(&str, bool); 2] = [("observe", false), ("enforce", true)];
+
 /// Allowed ceilings of the overcommit.
 const RATIOS: RangeInclusive<f64> = 1.0..=10.0;
 
@@ -24,8 +27,8 @@ const RATIOS: RangeInclusive<f64> = 1.0..=10.0;
 pub struct ServiceSettings {
     /// Placement and overcommit.
     pub cluster: ClusterSettings,
-    /// Other ceilings of the overcommit.
-    pub ceilings: Ceilings,
+    /// What holds at some nodes and queues instead.
+    pub exceptions: Exceptions,
     /// Limit plans.
     pub plan: PlanSettings,
     /// One of [`elastane_core::policy::names`].
@@ -56,7 +59,7 @@ impl Default for ServiceSettings {
                 grow_every_ms: report_interval_ms,
                 starvation_wait_ms: 180_000,
             },
-            ceilings: Ceilings::default(),
+            exceptions: Exceptions::default(),
             plan: PlanSettings::default(),
             policy: "elastane".to_owned(),
             policy_options: PolicyOptions::default(),
@@ -106,9 +109,11 @@ impl ServiceSettings {
                 grow_every_ms: report_interval_ms,
                 starvation_wait_ms: keys.number("starvation.wait-ms", waits, 1_000..=86_400_000)?,
             },
-            ceilings: Ceilings {
-                by_label: keys.numbers_below("overcommit.max-ratio.label.", RATIOS)?,
-                by_queue: keys.numbers_below("overcommit.max-ratio.queue.", RATIOS)?,
+            exceptions: Exceptions {
+                max_ratio_by_label: keys.numbers_below("overcommit.max-ratio.label.", RATIOS)?,
+                max_ratio_by_queue: keys.numbers_below("overcommit.max-ratio.queue.", RATIOS)?,
+                enforce_by_label: keys.choices_below("mode.label.", &MODES)?,
+                enforced_nodes: keys.list("mode.enforced-nodes"),
             },
             plan,
             follows_progress: reprovision.is_some(),

@@ -94,10 +94,10 @@ impl Bookable {
         limit: usize,
         now_ms: i64,
     ) -> Vec<BookableChange> {
-        if !settings.enforce && !state.nodes.entries().any(|entry| entry.bookable.is_raised()) {
+        self.excuse_pause(settings, state, now_ms);
+        if !state.nodes.entries().any(|entry| entry.is_enforced || entry.bookable.is_raised()) {
             return Vec::new();
         }
-        self.excuse_pause(settings, state, now_ms);
         let State { nodes, applications, .. } = &mut *state;
         self.shares.advance(&capacity_of(nodes), now_ms);
         let waits = waits_by_queue(settings, &self.shares, nodes, applications, waiting);
@@ -191,7 +191,7 @@ impl Bookable {
         let mut read = 0;
         for (node, entry) in nodes {
             (last, read) = (Some(node), read + 1);
-            if entry.is_fresh(settings.fresh_for_ms, now_ms) {
+            if entry.is_followed(settings, now_ms) {
                 entry.plan.refresh_left(&mut entry.node, now_ms);
                 let label = &entry.label;
                 let kinds = kinds_by_label.entry(Arc::clone(label)).or_insert_with(|| {
@@ -222,7 +222,7 @@ impl Bookable {
         rule: SizeRule,
         now_ms: i64,
     ) -> (BookableRatio, Resized) {
-        if !settings.enforce {
+        if !entry.is_enforced {
             return (BookableRatio::PHYSICAL, Resized::NotEnforced);
         }
         // The maxima by demand of a raised label would keep out the queues that may borrow from a shared one.
@@ -270,8 +270,8 @@ fn sums(settings: &ClusterSettings, nodes: &Nodes, now_ms: i64) -> BTreeMap<Arc<
         let of_label = sums.entry(Arc::clone(&entry.label)).or_default();
         let registered = entry.registered_as_booked(settings.virtual_cores_count);
         let settled = registered.max(Booked::from(entry.booked));
-        let is_fresh = entry.is_fresh(settings.fresh_for_ms, now_ms);
-        let proven = if is_fresh { settled.max(entry.proven) } else { settled };
+        let is_followed = entry.is_followed(settings, now_ms);
+        let proven = if is_followed { settled.max(entry.proven) } else { settled };
         of_label.registered = of_label.registered.plus(registered);
         of_label.settled = of_label.settled.plus(settled);
         of_label.proven = of_label.proven.plus(proven);

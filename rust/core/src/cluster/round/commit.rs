@@ -37,7 +37,8 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
                 return Commit::Refused(refusal);
             }
         };
-    if commit.may_refuse {
+    // Also what CapacityScheduler placed alone: whoever gets something has not waited since.
+    if commit.may_refuse || commit.start_ms >= now_ms {
         let request = commit.request.bookable(cluster.settings.virtual_cores_count);
         if let Some(application) = cluster.state.applications.get_mut(&commit.application) {
             application.waiting_since_ms = now_ms;

@@ -67,7 +67,10 @@ impl StartPlan {
 
     /// Makes the plan count until the next one does.
     pub fn put_into(self, cluster: &mut Cluster) {
-        cluster.starts.plan = self;
+        // The policy may be another one than when the search began.
+        if cluster.policy.by_plan().is_some_and(|by| by.plans_starts()) {
+            cluster.starts.plan = self;
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod bookings;
 mod container;
 mod countables;
 mod demands;
+mod enforced;
 mod node;
 mod node_plan;
 mod nodes;
@@ -25,6 +26,7 @@ pub use request::Request;
 pub(crate) use node_plan::PlanState;
 pub(crate) use nodes::Nodes;
 
+use super::settings::ClusterSettings;
 use crate::demand::Demand;
 use crate::node::ExecutorId;
 use crate::running::Running;
@@ -44,8 +46,11 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(virtual_cores_count: bool) -> Self {
-        Self { virtual_cores_count, ..Self::default() }
+    pub(crate) fn new(settings: &ClusterSettings) -> Self {
+        let virtual_cores_count = settings.virtual_cores_count;
+        let mut state = Self { virtual_cores_count, ..Self::default() };
+        state.nodes.enforce(settings.enforce);
+        state
     }
 
     pub(crate) fn add_application(&mut self, application: Application) -> ApplicationId {

@@ -30,6 +30,8 @@ pub struct NodeEntry {
     pub last_report_ms: Option<i64>,
     /// The node's label; empty for none.
     pub label: Arc<str>,
+    /// Whether the core's decisions are enforced here.
+    pub is_enforced: bool,
     /// Bookable over registered size, as last sent to Java.
     pub bookable: BookableRatio,
     /// What the node's demand proves to be bookable, when its plan was last read.
@@ -66,6 +68,7 @@ impl NodeEntry {
             node: Node::new(Resources::ZERO),
             last_report_ms: None,
             label: Arc::default(),
+            is_enforced: false,
             bookable: BookableRatio::PHYSICAL,
             proven: Booked::default(),
             fullest_bytes: 0,
@@ -142,12 +145,16 @@ impl NodeEntry {
         Booked::from(self.registered.bookable(virtual_cores_count))
     }
 
+    /// Whether the node's bookable capacity follows its demand: mode `enforce`, and a fresh report.
+    pub(crate) fn is_followed(&self, settings: &ClusterSettings, now_ms: i64) -> bool {
+        self.is_enforced && self.is_fresh(settings.fresh_for_ms, now_ms)
+    }
+
     /// Whether the core decides about this node: mode `enforce` and a fresh report, or a node that
     /// is still raised after its agent fell silent or the mode was left. CapacityScheduler alone
     /// would book a raised node above its physical size in the moment before it is lowered.
     pub(crate) fn is_decided(&self, settings: &ClusterSettings, now_ms: i64) -> bool {
-        settings.enforce && self.is_fresh(settings.fresh_for_ms, now_ms)
-            || self.bookable.is_raised()
+        self.is_followed(settings, now_ms) || self.bookable.is_raised()
     }
 
     /// A request as resources of this node: its cores are vcores × physical cores ÷ registered
@@ -228,5 +235,10 @@ impl NodeEntry {
     /// Whether more is booked than registered.
     pub(crate) fn is_overbooked(&self) -> bool {
         !self.booked.fits_into(self.registered)
+    }
+
+    /// Whether more is booked here than the registered size to which the node went back.
+    pub fn has_come_down_overbooked(&self) -> bool {
+        self.lowered.is_some() && self.is_overbooked()
     }
 }

@@ -5,8 +5,10 @@ use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
+use super::enforced::Enforced;
 use super::node::NodeEntry;
 use super::request::Request;
+use crate::cluster::settings::Exceptions;
 use crate::ids::NodeId;
 
 #[derive(Debug, Default)]
@@ -18,6 +20,7 @@ pub(crate) struct Nodes {
     /// Sums over the nodes of each label.
     registered_by_label: BTreeMap<Arc<str>, Request>,
     next: u32,
+    enforced: Enforced,
 }
 
 impl Nodes {
@@ -25,7 +28,9 @@ impl Nodes {
         let id = NodeId(self.next);
         self.next += 1;
         self.count(&Arc::default(), Request::default(), registered);
-        self.by_id.insert(id, NodeEntry::new(name, registered));
+        let mut entry = NodeEntry::new(name, registered);
+        entry.is_enforced = self.enforced.is_at(name, "");
+        self.by_id.insert(id, entry);
         self.by_name.insert(name.to_owned(), id);
         id
     }
@@ -43,10 +48,28 @@ impl Nodes {
     pub(crate) fn label(&mut self, node: NodeId, label: &str) -> Option<Arc<str>> {
         let entry = self.by_id.get_mut(&node).filter(|entry| &*entry.label != label)?;
         let former = std::mem::replace(&mut entry.label, label.into());
+        entry.is_enforced = self.enforced.is_at(&entry.name, label);
         let (label, registered) = (Arc::clone(&entry.label), entry.registered);
         self.count(&former, registered, Request::default());
         self.count(&label, Request::default(), registered);
         Some(former)
+    }
+
+    /// Whether decisions are enforced on nodes that no exception names.
+    pub(crate) fn enforce(&mut self, everywhere: bool) {
+        self.enforced.everywhere = everywhere;
+        self.read_enforced();
+    }
+
+    pub(crate) fn enforce_as(&mut self, exceptions: &Exceptions) {
+        self.enforced.except(exceptions);
+        self.read_enforced();
+    }
+
+    fn read_enforced(&mut self) {
+        for entry in self.by_id.values_mut() {
+            entry.is_enforced = self.enforced.is_at(&entry.name, &entry.label);
+        }
     }
 
     fn count(&mut self, label: &Arc<str>, less: Request, more: Request) {

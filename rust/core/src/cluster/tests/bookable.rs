@@ -134,8 +134,8 @@ fn a_node_whose_cpu_is_in_use_is_not_raised_however_little_memory_is() {
 fn labels_have_ceilings_of_their_own() {
     let (mut cluster, node, _) = cluster_and_learned();
     cluster.node_labelled(node, "gpu");
-    let by_label = [("gpu".to_owned(), 1.5)].into();
-    cluster.set_ceilings(&Ceilings { by_label, ..Ceilings::default() });
+    let max_ratio_by_label = [("gpu".to_owned(), 1.5)].into();
+    cluster.set_exceptions(&Exceptions { max_ratio_by_label, ..Exceptions::default() });
     assert_eq!(follow(&mut cluster, node, 0, 12_000), memory(1_500));
 }
 

@@ -90,3 +90,79 @@ fn another_policy_orders_the_next_round() {
     cluster.go_on_by(settings(), by_demand);
     assert_eq!(cluster.round(node, request(8, 8), 0), Some(vec![small, large]), "least work first");
 }
+
+/// Nodes of 8 GB, of which these are named: with applications that prove more everywhere.
+fn cluster_of_three(exceptions: &Exceptions) -> (Cluster, [NodeId; 3]) {
+    let mut cluster = Cluster::new(OBSERVE, Box::new(MinFrag { peaks: Peaks::Strict }));
+    cluster.set_exceptions(exceptions);
+    let nodes = ["a:1", "b:1", "c:1"].map(|name| cluster.node_added(name, request(8, 8)));
+    waiting(&mut cluster, "a", learned(&[0.5], 1.0), Ask { count: 90, ..ask(3, 1) });
+    (cluster, nodes)
+}
+
+/// Which nodes the core decides about, and which are raised, after reports and calls each second.
+fn enforced(cluster: &mut Cluster, nodes: [NodeId; 3], from_ms: i64) -> [bool; 3] {
+    for now_ms in (from_ms..=from_ms + 12_000).step_by(1_000) {
+        for node in nodes {
+            cluster.reported(node, physical(), now_ms);
+        }
+        cluster.bookable_changes(usize::MAX, now_ms);
+    }
+    let decided = nodes.map(|node| cluster.decides(node, from_ms + 12_000));
+    let raised = nodes.map(|node| cluster.node(node).unwrap().bookable.is_raised());
+    assert_eq!(decided, raised);
+    let rounds = nodes.map(|node| cluster.round(node, request(16, 16), from_ms + 12_000));
+    assert_eq!(decided, rounds.map(|round| round.is_some()));
+    decided
+}
+
+#[test]
+fn named_nodes_are_enforced_while_the_others_are_observed() {
+    let enforced_nodes = ["a", "b:1", "c:2"].map(str::to_owned).into();
+    let exceptions = Exceptions { enforced_nodes, ..Exceptions::default() };
+    let (mut cluster, nodes) = cluster_of_three(&exceptions);
+    assert_eq!(enforced(&mut cluster, nodes, 0), [true, true, false], "c has another port");
+    cluster.set_exceptions(&Exceptions::default());
+    assert_eq!(enforced(&mut cluster, nodes, 13_000), [false; 3]);
+    go_on_by(&mut cluster, settings());
+    assert_eq!(enforced(&mut cluster, nodes, 26_000), [true; 3]);
+}
+
+#[test]
+fn a_label_has_a_mode_of_its_own_and_a_node_takes_it_with_the_label() {
+    let enforce_by_label = [("canary".to_owned(), true), ("gpu".to_owned(), false)].into();
+    let exceptions = Exceptions { enforce_by_label, ..Exceptions::default() };
+    let (mut cluster, nodes) = cluster_of_three(&exceptions);
+    cluster.node_labelled(nodes[0], "canary");
+    cluster.node_labelled(nodes[1], "gpu");
+    assert_eq!(enforced(&mut cluster, nodes, 0), [true, false, false]);
+    go_on_by(&mut cluster, settings());
+    assert_eq!(enforced(&mut cluster, nodes, 13_000), [true, false, true]);
+    cluster.node_labelled(nodes[0], "gpu");
+    assert_eq!(enforced(&mut cluster, nodes, 26_000), [false, false, true]);
+}
+
+#[test]
+fn time_in_observe_counts_neither_as_a_pause_nor_as_a_wait() {
+    let (mut cluster, node) = cluster_of_one(OBSERVE);
+    let app = waiting(&mut cluster, "a", learned(&[0.5], 1.0), ask(3, 1));
+    cluster.bookable_changes(usize::MAX, 0);
+    for now_ms in (1_000..=100_000).step_by(1_000) {
+        cluster.bookable_changes(usize::MAX, now_ms);
+    }
+    // CapacityScheduler places what it placed without a question to the core.
+    let placed = CommitRequest {
+        container: "1",
+        application: app,
+        node,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
+        request: request(3, 1),
+        may_refuse: false,
+        start_ms: 95_000,
+    };
+    assert!(matches!(cluster.commit(placed, 95_000), Commit::Placed(_)));
+    go_on_by(&mut cluster, settings());
+    assert_eq!(cluster.bookable_changes(usize::MAX, 101_000), [], "its agent is silent");
+    assert!(!cluster.decides(node, 101_000));
+    assert_eq!(cluster.application(app).unwrap().waiting_since_ms, 95_000);
+}

@@ -201,8 +201,8 @@ fn a_queue_above_is_a_limit_too() {
 #[test]
 fn the_ceiling_of_a_queue_says_whether_it_gets_of_the_surplus() {
     let (mut cluster, node) = two_queues(0.5);
-    let by_queue = [("root.a".to_owned(), 1.5)].into();
-    cluster.set_ceilings(&Ceilings { by_queue, ..Ceilings::default() });
+    let max_ratio_by_queue = [("root.a".to_owned(), 1.5)].into();
+    cluster.set_exceptions(&Exceptions { max_ratio_by_queue, ..Exceptions::default() });
     let app = waiting_in(&mut cluster, "root.a", third(), 3);
     follow(&mut cluster, node, 0, 12_000);
     for container in ["1", "2"] {

@@ -246,7 +246,7 @@ fn nothing_is_reprovisioned_without_the_setting_or_where_the_core_does_not_decid
     be_slow(&mut cluster, "c1");
     assert!(!cluster.reprovision(node, 10 * SLOT));
     let (mut cluster, node) = one_running(enabled());
-    cluster.settings.enforce = false;
+    cluster.state.nodes.enforce(false);
     be_slow(&mut cluster, "c1");
     assert!(!cluster.reprovision(node, 10 * SLOT));
 }

@@ -87,7 +87,7 @@ fn a_window_ends_when_the_clock_is_set() {
 #[test]
 fn a_window_ends_when_the_core_no_longer_decides() {
     let (mut cluster, node) = with_window();
-    cluster.settings.enforce = false;
+    cluster.state.nodes.enforce(false);
     assert!(cluster.reprovision(node, 10 * SLOT + 1));
     let because = NotMeasured::NotDecided;
     assert_eq!(done(&mut cluster), [Correction::Returned { because }]);

@@ -28,6 +28,7 @@ public final class ElastaneConfiguration {
   public static final String SCHEDULER_PREFIX = "yarn.scheduler.elastane.";
 
   public static final String MODE = SCHEDULER_PREFIX + "mode";
+  public static final String ENFORCED_NODES = MODE + ".enforced-nodes";
   public static final String PLACEMENT_ORDER = SCHEDULER_PREFIX + "placement.order";
   public static final String USAGE_ADDRESS = SCHEDULER_PREFIX + "usage.address";
   public static final int DEFAULT_USAGE_PORT = 8045;
@@ -74,6 +75,19 @@ public final class ElastaneConfiguration {
     throw new ElastaneConfigurationException(MODE, value, "off, observe or enforce");
   }
 
+  /** Whether Elastane decides on any node at all. */
+  public static boolean enforcesAnywhere(Configuration conf) {
+    return mode(conf) == Mode.ENFORCE
+        || !conf.getTrimmed(ENFORCED_NODES, "").isEmpty()
+        || conf.getPropsWithPrefix(MODE + ".label.").containsValue("enforce");
+  }
+
+  /** Makes the mode {@code observe} on every node. */
+  public static void observeEverywhere(Configuration conf) {
+    conf.getPropsWithPrefix(MODE + ".").keySet().forEach(rest -> conf.unset(MODE + "." + rest));
+    conf.set(MODE, "observe");
+  }
+
   public static PlacementOrder placementOrder(Configuration conf) {
     String value = conf.getTrimmed(PLACEMENT_ORDER, "elastane");
     for (PlacementOrder order : PlacementOrder.values()) {
@@ -92,7 +106,7 @@ public final class ElastaneConfiguration {
     }
     try {
       java.nio.file.Path file = Paths.get(value);
-      if (file.isAbsolute()) {
+      if (file.isAbsolute() || conf.get(OBSERVE_FILE) == null) {
         return file;
       }
     } catch (InvalidPathException e) {
@@ -179,6 +193,15 @@ public final class ElastaneConfiguration {
       settings.put(MAX_RATIO, "1.0");
     }
     return settings;
+  }
+
+  /** The {@link #settings} and what they depend on, as a configuration that loads no file. */
+  public static Configuration ours(Configuration conf) {
+    Configuration ours = new Configuration(false);
+    settings(conf).forEach(ours::set);
+    ours.set("hadoop.tmp.dir", conf.get("hadoop.tmp.dir", ""));
+    ours.setBoolean(YarnConfiguration.RM_RESERVATION_SYSTEM_ENABLE, raisesNoNode(conf));
+    return ours;
   }
 
   /** The settings for {@code Natives.open}, as one JSON object of strings. */

@@ -2,10 +2,8 @@ package org.elastane.conf;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
+import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.conf.ConfigurationProvider;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
@@ -19,49 +17,74 @@ public final class SettingsFiles {
   private static final String FILE = YarnConfiguration.YARN_SITE_CONFIGURATION_FILE;
 
   private final ConfigurationProvider provider;
+  private final boolean hadKeys;
 
-  /** Every key that the file ever had. One that is gone from the file has its default again. */
-  private final Set<String> known = new HashSet<>();
+  /** What the ResourceManager started with, without Elastane's keys in the file. */
+  private final Configuration base;
 
   /**
-   * Reads the file for the first time.
-   *
    * @param provider null if there is no file to read
-   * @throws IOException if the file cannot be read
+   * @param conf what the ResourceManager starts with
    */
-  public SettingsFiles(ConfigurationProvider provider, Configuration conf) throws IOException {
+  public SettingsFiles(ConfigurationProvider provider, Configuration conf) {
     this.provider = provider;
-    known.addAll(keys(conf).keySet());
+    base = new Configuration(conf);
+    boolean anyInFile = false;
+    for (Map.Entry<String, String> entry : conf) {
+      if (isOurs(entry.getKey()) && isFromFile(conf, entry.getKey())) {
+        base.unset(entry.getKey());
+        anyInFile = true;
+      }
+    }
+    hadKeys = anyInFile;
   }
 
   /**
-   * This configuration with Elastane's keys as the file has them now. Keys that were never in the
-   * file stay as they are.
+   * The configuration of the start, with Elastane's keys as the file has them now. Keys of other
+   * origin stay.
    *
+   * @param conf what CapacityScheduler is to be set up by: the files as they are now without
+   *     Hadoop's defaults or, with a configuration store, the configuration of the start
    * @throws IOException if the file cannot be read
    */
   public Configuration read(Configuration conf) throws IOException {
-    Map<String, String> now = keys(conf);
-    Configuration fresh = new Configuration(conf);
-    known.forEach(fresh::unset);
-    now.forEach(fresh::set);
-    known.addAll(now.keySet());
+    Configuration fresh = new Configuration(base);
+    for (Map.Entry<String, String> entry : conf) {
+      if (isOurs(entry.getKey()) && !isFromFile(conf, entry.getKey())) {
+        fresh.set(entry.getKey(), entry.getValue());
+      }
+    }
+    keysInFile(conf).forEach(fresh::set);
     return fresh;
   }
 
-  private Map<String, String> keys(Configuration conf) throws IOException {
-    Map<String, String> keys = new HashMap<>();
+  private static boolean isOurs(String key) {
+    return key.startsWith(ElastaneConfiguration.SCHEDULER_PREFIX);
+  }
+
+  private static boolean isFromFile(Configuration conf, String key) {
+    String[] sources = conf.getPropertySources(key);
+    return sources != null && sources.length > 0 && sources[sources.length - 1].endsWith(FILE);
+  }
+
+  private Map<String, String> keysInFile(Configuration conf) throws IOException {
+    Map<String, String> keys = new TreeMap<>();
     if (provider == null) {
       return keys;
     }
     try (InputStream stream = provider.getConfigurationInputStream(conf, FILE)) {
-      if (stream != null) {
-        Configuration file = new Configuration(false);
-        file.addResource(stream, FILE);
-        for (Map.Entry<String, String> entry : file) {
-          if (entry.getKey().startsWith(ElastaneConfiguration.SCHEDULER_PREFIX)) {
-            keys.put(entry.getKey(), entry.getValue());
-          }
+      if (stream == null) {
+        // Hadoop's provider says so of a file that it may not read, too.
+        if (hadKeys) {
+          throw new IOException(FILE + " cannot be read");
+        }
+        return keys;
+      }
+      Configuration file = new Configuration(false);
+      file.addResource(stream, FILE);
+      for (Map.Entry<String, String> entry : file) {
+        if (isOurs(entry.getKey())) {
+          keys.put(entry.getKey(), entry.getValue());
         }
       }
     } catch (YarnException | RuntimeException e) {

@@ -29,8 +29,7 @@ class SettingsFilesTest {
   void start() throws IOException {
     write(MODE, "observe", RATIO, "3");
     started = new Configuration(false);
-    started.set(MODE, "observe");
-    started.set(RATIO, "3");
+    started.addResource(Files.newInputStream(file()), "yarn-site.xml");
     started.set("hadoop.tmp.dir", "/data");
     files = new SettingsFiles(provider(), started);
   }
@@ -48,20 +47,32 @@ class SettingsFilesTest {
   }
 
   @Test
-  void aKeyThatCameWithARefreshGoesWithTheNext() throws IOException {
-    write(JOURNAL, "/journal");
-    Configuration withKey = files.read(started);
-    write(MODE, "enforce");
+  void hadoopsDefaultsAreThoseOfTheStart() throws IOException {
+    write(JOURNAL, "${hadoop.tmp.dir}/journal");
+    Configuration withoutDefaults = new Configuration(false);
+    withoutDefaults.addResource(Files.newInputStream(file()), "yarn-site.xml");
 
-    assertNull(files.read(withKey).get(JOURNAL));
+    assertEquals("/data/journal", files.read(withoutDefaults).get(JOURNAL));
+  }
+
+  @Test
+  void aFileThatIsNotThereAnyMoreIsNamed() throws IOException {
+    Files.delete(file());
+
+    IOException e = assertThrows(IOException.class, () -> files.read(started));
+
+    assertEquals("yarn-site.xml cannot be read", e.getMessage());
   }
 
   @Test
   void aKeyThatWasNeverInTheFileStays() throws IOException {
     started.set("yarn.scheduler.elastane.policy", "minfrag");
+    files = new SettingsFiles(provider(), started);
     write();
 
     assertEquals("minfrag", files.read(started).get("yarn.scheduler.elastane.policy"));
+    assertEquals(
+        "minfrag", files.read(new Configuration(false)).get("yarn.scheduler.elastane.policy"));
   }
 
   @Test
@@ -75,7 +86,10 @@ class SettingsFilesTest {
 
   @Test
   void withoutAFileTheConfigurationStays() throws IOException {
-    assertEquals("3", new SettingsFiles(null, started).read(started).get(RATIO));
+    Configuration conf = new Configuration(false);
+    conf.set(RATIO, "3");
+
+    assertEquals("3", new SettingsFiles(null, conf).read(conf).get(RATIO));
   }
 
   private Path file() {
@@ -96,7 +110,8 @@ class SettingsFilesTest {
       @Override
       public InputStream getConfigurationInputStream(Configuration conf, String name)
           throws IOException {
-        return Files.newInputStream(directory.resolve(name));
+        // As Hadoop's own.
+        return Files.exists(file()) ? Files.newInputStream(directory.resolve(name)) : null;
       }
 
       @Override

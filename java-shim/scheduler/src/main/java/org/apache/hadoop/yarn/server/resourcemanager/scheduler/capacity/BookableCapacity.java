@@ -136,7 +136,7 @@ final class BookableCapacity {
 
   /** Whether a node is raised, or still to be resized. */
   boolean isAnyRaised() {
-    return largest.get() != null || hasMoreToResize();
+    return largest.get() != null || hasMoreToResize() || resizes.areAnyLeft();
   }
 
   private void resize(Runnable collect) {

@@ -122,13 +122,14 @@ final class CoreLink {
             queues,
             bookable,
             policies,
-            enforcement);
+            ordered);
     recovery =
         new CoreRecovery(
             guard,
             () -> {
               lowering.all();
               rebuild.openAnew();
+              settings.tellCore();
             });
   }
 

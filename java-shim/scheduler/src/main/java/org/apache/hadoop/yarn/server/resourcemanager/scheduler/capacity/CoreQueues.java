@@ -62,7 +62,7 @@ final class CoreQueues {
     } catch (JsonProcessingException e) {
       throw new IllegalStateException("the queues cannot be described", e);
     }
-    core.forbidRaising(ordered.raisingForbidden() != null);
+    core.forbidRaising(ordered.forbidsRaising());
     told.retainAll(paths);
     told.addAll(paths);
   }

@@ -21,7 +21,7 @@ final class CoreRebuild {
   private final CoreQueues queueShares;
   private final BookableCapacity bookable;
   private final LeafQueuePolicies policies;
-  private final Enforcement enforcement;
+  private final OrderedQueues ordered;
 
   CoreRebuild(
       ElastaneScheduler scheduler,
@@ -33,7 +33,7 @@ final class CoreRebuild {
       CoreQueues queueShares,
       BookableCapacity bookable,
       LeafQueuePolicies policies,
-      Enforcement enforcement) {
+      OrderedQueues ordered) {
     this.scheduler = scheduler;
     this.guard = guard;
     this.core = core;
@@ -43,7 +43,7 @@ final class CoreRebuild {
     this.queueShares = queueShares;
     this.bookable = bookable;
     this.policies = policies;
-    this.enforcement = enforcement;
+    this.ordered = ordered;
   }
 
   /**
@@ -61,6 +61,8 @@ final class CoreRebuild {
     try {
       applications.coreIsNew();
       nodes.coreIsNew();
+      // The queues' policies decide whether a node may be raised, which the queues tell.
+      ordered.install(queues());
       queueShares.tell();
       tellApplications();
       tellNodes(told);
@@ -79,9 +81,6 @@ final class CoreRebuild {
   }
 
   private void tellApplications() {
-    if (enforcement.isOn()) {
-      policies.install(queues());
-    }
     for (ApplicationId application : scheduler.getSchedulerApplications().keySet()) {
       events.applicationAdded(application);
     }

@@ -81,6 +81,7 @@ final class CoreStatus implements CoreStatusMXBean {
     }
     int raised = 0;
     int measured = 0;
+    int enforced = 0;
     long containers = 0;
     for (JsonNode node : status.path("nodes")) {
       if (node.path("bookable_memory_ratio").asDouble() > PHYSICAL
@@ -90,11 +91,15 @@ final class CoreStatus implements CoreStatusMXBean {
       if (node.path("measured").isObject()) {
         measured++;
       }
+      if (node.path("mode").asText().equals("enforce")) {
+        enforced++;
+      }
       containers += node.path("containers").asLong();
     }
     counts.put("nodes", status.path("nodes").size());
     counts.put("nodes_raised", raised);
     counts.put("nodes_measured", measured);
+    counts.put("nodes_enforced", enforced);
     counts.put("containers", containers);
     counts.put("applications", scheduler.getSchedulerApplications().size());
     putWaiting(counts, status);

@@ -120,12 +120,12 @@ final class ElastanePage {
     }
     close();
     html.append("<p class=\"note\">Physical and bookable are the queue's guaranteed capacity.")
-        .append(" Use is measured by node, not by queue.</p>\n");
+        .append(" Used is what agents measured of the containers in the queue.</p>\n");
     cut(rows, "/elastane/v1/sizes");
   }
 
   private void nodes() {
-    open("Nodes", "Node", "Label", "Raised", "Report");
+    open("Nodes", "Node", "Label", "Mode", "Raised", "Report");
     int rows = 0;
     for (JsonNode node : nodes) {
       if (rows++ < MOST_ROWS) {
@@ -133,6 +133,7 @@ final class ElastanePage {
             node.path("node").asText(),
             node,
             label(node),
+            node.path("mode").asText(NOTHING),
             node.path("is_raised").asBoolean() ? "yes" : "no",
             node.path("report_age_ms").isNumber()
                 ? seconds(node.path("report_age_ms")) + " ago"

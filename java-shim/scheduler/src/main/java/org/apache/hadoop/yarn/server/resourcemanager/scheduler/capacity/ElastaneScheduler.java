@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ContainerId;
@@ -68,6 +69,7 @@ public class ElastaneScheduler extends CapacityScheduler {
     settings =
         new SettingsReader(
             new SettingsFiles(rmContext.getConfigurationProvider(), conf),
+            () -> link != null,
             this::doVirtualCoresCount,
             () -> {
               if (link != null) {
@@ -110,11 +112,13 @@ public class ElastaneScheduler extends CapacityScheduler {
   @Override
   public void reinitialize(Configuration newConf, RMContext context, boolean validation)
       throws IOException {
+    boolean isFailover = context.getHAServiceState() != HAServiceState.ACTIVE;
+    // Not under the lock: the file may be in HDFS, and checks resolve host names.
+    Configuration fresh = settings.read(newConf, isFailover);
     writeLock.lock();
     try {
-      Configuration fresh = settings.read(newConf);
       super.reinitialize(newConf, context, validation);
-      if (fresh != null && !validation) {
+      if (fresh != null) {
         goOnBy(fresh);
       }
     } finally {
@@ -134,7 +138,9 @@ public class ElastaneScheduler extends CapacityScheduler {
       link.settings().use(fresh);
     } else if (ElastaneConfiguration.mode(fresh) != Mode.OFF) {
       link = CoreLink.open(this, fresh, true);
-      link.activeServices().start(fresh, rmContext.getResourceManager());
+      if (isInState(STATE.STARTED)) {
+        link.activeServices().start(fresh, rmContext.getResourceManager());
+      }
     }
   }
 

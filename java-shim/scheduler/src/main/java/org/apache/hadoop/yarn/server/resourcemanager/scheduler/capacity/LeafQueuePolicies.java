@@ -115,12 +115,16 @@ final class LeafQueuePolicies {
     foreign.keySet().retainAll(paths);
   }
 
-  /** Each attempt that a queue with one of Elastane's ordering policies may schedule. */
+  /**
+   * Each attempt that a queue with one of Elastane's ordering policies may schedule, also where the
+   * policy only was left there.
+   */
   void forEachSchedulable(
       Collection<CSQueue> queues, BiConsumer<QueueOrder, FiCaSchedulerApp> action) {
     for (CSQueue queue : queues) {
-      if (isOurs(queue.getQueuePath())) {
-        OrderingPolicy<FiCaSchedulerApp> policy = policyOf(queue);
+      OrderingPolicy<FiCaSchedulerApp> policy =
+          leafQueueClass.isInstance(queue) ? policyOf(queue) : null;
+      if (policy != null && isOurs(policy)) {
         QueueOrder order = ((OrderedByCore) policy).order();
         policy.getSchedulableEntities().forEach(attempt -> action.accept(order, attempt));
       }

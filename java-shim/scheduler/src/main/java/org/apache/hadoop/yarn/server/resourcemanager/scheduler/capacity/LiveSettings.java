@@ -26,9 +26,10 @@ final class LiveSettings {
   private final Rounds rounds;
   private final Map<String, String> atStart;
 
-  /** A copy: the ResourceManager may change its own. */
+  /** Elastane's keys alone: a whole configuration may load files again by itself. */
   private Configuration current;
 
+  private volatile Path observeFile;
   private volatile boolean isObserveFileThere;
   private volatile Mode mode;
 
@@ -43,14 +44,13 @@ final class LiveSettings {
     this.enforcement = enforcement;
     this.rounds = rounds;
     atStart = ElastaneConfiguration.settings(conf);
-    current = new Configuration(conf);
-    lookForObserveFile();
+    current = ElastaneConfiguration.ours(conf);
+    observeFile = ElastaneConfiguration.observeFile(current);
+    isObserveFileThere = isThere(observeFile);
+    if (isObserveFileThere) {
+      logObserveFile();
+    }
     apply();
-  }
-
-  /** The mode in force; {@code observe} while the observe file exists. */
-  Mode mode() {
-    return mode;
   }
 
   /** Whether the observe file exists, whatever the mode. */
@@ -64,48 +64,61 @@ final class LiveSettings {
       LOG.warn(
           "{} is 'off': Elastane decides nothing from now on, and is gone after a restart",
           ElastaneConfiguration.MODE);
-      Configuration kept = new Configuration(current);
-      kept.set(ElastaneConfiguration.MODE, "observe");
-      current = kept;
+      current = new Configuration(current);
+      ElastaneConfiguration.observeEverywhere(current);
     } else {
       logChanges(ElastaneConfiguration.settings(current), ElastaneConfiguration.settings(fresh));
-      current = new Configuration(fresh);
+      current = ElastaneConfiguration.ours(fresh);
     }
-    lookForObserveFile();
+    observeFile = ElastaneConfiguration.observeFile(current);
     apply();
   }
 
   /** Looks whether the observe file exists; true if that changed, and the settings with it. */
-  synchronized boolean follow() {
-    if (!lookForObserveFile()) {
-      return false;
-    }
-    apply();
-    return true;
-  }
-
-  private boolean lookForObserveFile() {
-    Path file = ElastaneConfiguration.observeFile(current);
-    boolean isThere = file != null && Files.exists(file);
+  boolean follow() {
+    // Without the monitor: the file's file system may hang.
+    boolean isThere = isThere(observeFile);
     if (isThere == isObserveFileThere) {
       return false;
     }
-    isObserveFileThere = isThere;
-    if (isThere) {
-      LOG.warn("{} exists: Elastane decides nothing until it is removed", file);
-    } else {
-      LOG.warn("The observe file is gone: Elastane is in mode {} again", modeOf(current));
+    synchronized (this) {
+      isObserveFileThere = isThere;
+      logObserveFile();
+      apply();
     }
     return true;
   }
 
+  /** A file that was there is there until it is known to be gone: it may only be out of reach. */
+  private boolean isThere(Path file) {
+    return file != null && (Files.exists(file) || (isObserveFileThere && !Files.notExists(file)));
+  }
+
+  private void logObserveFile() {
+    if (isObserveFileThere) {
+      LOG.warn("{} exists: Elastane decides nothing until it is removed", observeFile);
+    } else {
+      LOG.warn("The observe file is gone: the settings count again");
+    }
+  }
+
+  /** Tells a core that was opened meanwhile, perhaps by former settings. */
+  synchronized void tellCore() {
+    guard.run("settings", core::goOnBySettings);
+  }
+
   private void apply() {
-    mode = isObserveFileThere ? Mode.OBSERVE : ElastaneConfiguration.mode(current);
-    boolean enforce = mode == Mode.ENFORCE;
-    if (enforce && ElastaneConfiguration.raisesNoNode(current)) {
+    Configuration inForce = current;
+    if (isObserveFileThere) {
+      inForce = new Configuration(current);
+      ElastaneConfiguration.observeEverywhere(inForce);
+    }
+    mode = ElastaneConfiguration.mode(inForce);
+    boolean enforce = ElastaneConfiguration.enforcesAnywhere(inForce);
+    if (enforce && ElastaneConfiguration.raisesNoNode(inForce)) {
       LOG.warn("No node is raised: YARN's reservation system plans with the nodes' sizes");
     }
-    Map<String, String> settings = ElastaneConfiguration.settings(current);
+    Map<String, String> settings = ElastaneConfiguration.settings(inForce);
     settings.keySet().removeIf(ElastaneConfiguration::isReadAtStartOnly);
     atStart.forEach(
         (key, value) -> {
@@ -113,19 +126,15 @@ final class LiveSettings {
             settings.put(key, value);
           }
         });
-    settings.put(ElastaneConfiguration.MODE, modeName());
     core.setSettings(ElastaneConfiguration.json(settings));
     rounds.setOrder(ElastaneConfiguration.placementOrder(current));
     enforcement.want(enforce);
-    guard.run("settings", core::goOnBySettings);
+    tellCore();
   }
 
+  /** The mode in force; {@code observe} while the observe file exists. */
   String modeName() {
     return mode.name().toLowerCase(Locale.ROOT);
-  }
-
-  private static String modeOf(Configuration conf) {
-    return ElastaneConfiguration.mode(conf).name().toLowerCase(Locale.ROOT);
   }
 
   private static void logChanges(Map<String, String> before, Map<String, String> now) {

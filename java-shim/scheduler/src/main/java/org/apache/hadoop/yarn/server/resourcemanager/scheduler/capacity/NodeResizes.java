@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * <p>CapacityScheduler recomputes every queue for each resize that it is told of. Here the queues
  * are recomputed once in each call.
  *
- * <p>The caller holds the scheduler's write lock, except in {@link #isEmpty}.
+ * <p>The caller holds the scheduler's write lock, except in {@link #isEmpty} and {@link
+ * #areAnyLeft}.
  */
 final class NodeResizes {
   private static final Logger LOG = LoggerFactory.getLogger(NodeResizes.class);
@@ -40,6 +41,7 @@ final class NodeResizes {
   private final Set<NodeRecord> later = new LinkedHashSet<>();
 
   private volatile boolean empty = true;
+  private volatile boolean anyLeft;
 
   /** CapacityScheduler's part of a resize. The caller holds the scheduler's write lock. */
   interface Resizer {
@@ -62,12 +64,14 @@ final class NodeResizes {
   void addThoseLeft() {
     later.forEach(this::add);
     later.clear();
+    anyLeft = false;
   }
 
   void clear() {
     next.clear();
     later.clear();
     empty = true;
+    anyLeft = false;
   }
 
   /** Whether nothing is left to resize but what {@link #addThoseLeft} adds. */
@@ -77,7 +81,7 @@ final class NodeResizes {
 
   /** Whether a node could not be resized. */
   boolean areAnyLeft() {
-    return !later.isEmpty();
+    return anyLeft;
   }
 
   /**
@@ -126,6 +130,7 @@ final class NodeResizes {
         failure = cannotBeResized(record, e);
       }
     }
+    anyLeft = !later.isEmpty();
     if (anyResized) {
       capacityScheduler.recomputeQueues();
     }

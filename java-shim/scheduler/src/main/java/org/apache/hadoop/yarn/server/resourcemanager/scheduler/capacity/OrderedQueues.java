@@ -44,6 +44,11 @@ final class OrderedQueues {
     return byNode() && hasOurPolicy(attempt);
   }
 
+  /** Also before Elastane's order is there, when the core enforces a moment earlier. */
+  boolean forbidsRaising() {
+    return !enforcement.isOn() || raisingForbidden() != null;
+  }
+
   /**
    * Why no node may be raised above its registered size; null if nodes may be raised. On a raised
    * node only the core's order keeps CapacityScheduler from proposing what the core has to refuse,

@@ -3,7 +3,6 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import java.io.IOException;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.yarn.conf.HAUtil;
 import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.conf.Mode;
 import org.elastane.conf.SettingsFiles;
@@ -19,12 +18,21 @@ final class SettingsReader {
   private static final Logger LOG = LoggerFactory.getLogger(SettingsReader.class);
 
   private final SettingsFiles files;
+  private final BooleanSupplier hasCore;
   private final BooleanSupplier virtualCoresCount;
   private final Runnable onRefusal;
-  private boolean readAgain;
 
-  SettingsReader(SettingsFiles files, BooleanSupplier virtualCoresCount, Runnable onRefusal) {
+  /**
+   * @param hasCore whether ports and shared directories are in use, so that their keys count only
+   *     after a restart
+   */
+  SettingsReader(
+      SettingsFiles files,
+      BooleanSupplier hasCore,
+      BooleanSupplier virtualCoresCount,
+      Runnable onRefusal) {
     this.files = files;
+    this.hasCore = hasCore;
     this.virtualCoresCount = virtualCoresCount;
     this.onRefusal = onRefusal;
   }
@@ -32,18 +40,15 @@ final class SettingsReader {
   /**
    * The settings that the files have now.
    *
-   * <p>The first call with high availability comes from the failover that made this ResourceManager
-   * active. There, settings that are not allowed change nothing: a typing mistake must not leave
-   * the cluster without a ResourceManager.
-   *
-   * @param conf what CapacityScheduler is to be set up by
+   * @param conf see {@link SettingsFiles#read}
+   * @param isFailover whether a standby is about to become active. There, settings that are not
+   *     allowed change nothing: a typing mistake must not leave the cluster without a
+   *     ResourceManager
    * @return null if the settings are to stay as they are
    * @throws IOException naming the key, the value and what is allowed, or a file that cannot be
    *     read
    */
-  Configuration read(Configuration conf) throws IOException {
-    boolean isFailover = !readAgain && HAUtil.isHAEnabled(conf);
-    readAgain = true;
+  Configuration read(Configuration conf, boolean isFailover) throws IOException {
     try {
       Configuration fresh = files.read(conf);
       check(fresh);
@@ -62,8 +67,10 @@ final class SettingsReader {
   private void check(Configuration fresh) {
     // As at the start, no other key counts in mode off.
     if (ElastaneConfiguration.mode(fresh) != Mode.OFF) {
-      UsageServer.check(fresh);
-      SharedDepository.check(fresh);
+      if (!hasCore.getAsBoolean()) {
+        UsageServer.check(fresh);
+        SharedDepository.check(fresh);
+      }
       ElastaneConfiguration.placementOrder(fresh);
       ElastaneConfiguration.observeFile(fresh);
       NativeLibrary.load();

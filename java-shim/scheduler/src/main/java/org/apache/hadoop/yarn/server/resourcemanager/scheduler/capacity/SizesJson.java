@@ -76,6 +76,8 @@ final class SizesJson {
       ObjectNode entry = JSON.objectNode();
       entry.put("node", node.getNodeID().toString());
       entry.put("label", node.getPartition());
+      JsonNode mode = status.get("mode");
+      entry.set("mode", mode == null ? JSON.nullNode() : mode);
       entry.put("is_raised", NodeSizes.isRaised(node));
       put(entry, "physical", NodeSizes.physical(node));
       put(entry, "bookable", node.getTotalResource());

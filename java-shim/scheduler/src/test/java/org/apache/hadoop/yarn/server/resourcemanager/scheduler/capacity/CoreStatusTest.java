@@ -46,6 +46,7 @@ class CoreStatusTest {
       assertEquals(1, counts.get("nodes").asInt());
       assertEquals(0, counts.get("nodes_raised").asInt());
       assertEquals(1, counts.get("nodes_measured").asInt());
+      assertEquals(1, counts.get("nodes_enforced").asInt());
       assertEquals(1, counts.get("containers").asInt());
       assertEquals(1, counts.get("applications").asInt());
       assertEquals(1, counts.get("waiting_applications").asInt());

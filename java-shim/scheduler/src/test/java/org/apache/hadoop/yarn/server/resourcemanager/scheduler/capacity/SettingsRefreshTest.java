@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
@@ -235,23 +237,110 @@ class SettingsRefreshTest {
   void aMistakeInTheFileDoesNotKeepAStandbyFromBecomingActive() throws Exception {
     Configuration conf = configuration("enforce");
     try (TestCluster cluster = TestCluster.start(conf)) {
-      Configuration bad = new Configuration(conf);
-      bad.setBoolean("yarn.resourcemanager.ha.enabled", true);
-      bad.set(ElastaneConfiguration.MODE, "observe");
-      bad.set(MAX_RATIO, "11");
-      TestCluster.queues(bad, "default", "another");
-      RMContext context = cluster.resourceManager().getRMContext();
+      RMContext active = cluster.resourceManager().getRMContext();
+      conf.set(ElastaneConfiguration.MODE, "observe");
+      conf.set(MAX_RATIO, "11");
+      TestCluster.queues(conf, "default", "another");
 
-      cluster.scheduler().reinitialize(bad, context);
-
+      for (int attempt = 0; attempt < 2; attempt++) {
+        cluster.scheduler().reinitialize(conf, standingBy(active));
+      }
       assertNotNull(cluster.scheduler().getQueue("another"), "the queues are those of the file");
       assertEquals("enforce", cluster.coreStatus().path("mode").asText());
       assertTrue(isOrderedByCore(cluster));
+
       assertThrows(
           IOException.class,
-          () -> cluster.scheduler().reinitialize(bad, context),
+          () -> cluster.scheduler().reinitialize(conf, active),
           "an administrator is told");
     }
+  }
+
+  @Test
+  void aCoreThatFailedComesBackAfterEnforceWasLeft() throws Exception {
+    Configuration conf = configuration("enforce");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
+      fill(cluster, node);
+      CoreLink link = failAndStayOut(cluster, node);
+
+      refresh(cluster, conf, ElastaneConfiguration.MODE, "observe");
+
+      cluster.heartbeatUntil("a core is in service", link.guard()::inService, node);
+      assertEquals("observe", cluster.coreStatus().path("mode").asText());
+      assertFalse(isOrderedByCore(cluster));
+    }
+  }
+
+  @Test
+  void applicationsAreOrderedAgainAfterAFailureWhileTheObserveFileWasThere() throws Exception {
+    Configuration conf = configuration("enforce");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      Path file = directory.resolve("elastane").resolve("observe");
+      Files.createFile(file);
+      LiveSettings settings = cluster.scheduler().link().settings();
+      cluster.heartbeatUntil("observed", settings::isObserveFileThere, node);
+      CoreLink link = cluster.scheduler().link();
+      link.recovery().setWaitsForTest(1);
+      link.guard().takeOutOfService("a test", new IllegalStateException("asked for by a test"));
+      cluster.heartbeatUntil("a core is in service", link.guard()::inService, node);
+
+      Files.delete(file);
+      cluster.heartbeatUntil("enforced", () -> !settings.isObserveFileThere(), node);
+      cluster.report(node);
+      cluster.ask(master, 1024, 2);
+      cluster.heartbeatUntil("both run", () -> cluster.containers(master) == 3, node);
+      assertTrue(cluster.metrics().placedByCoreCount() > 0);
+    }
+  }
+
+  @Test
+  void nodesHaveAModeOfTheirOwn() throws Exception {
+    Configuration conf = configuration("observe");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM canary = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      MockNM other = cluster.registerReporting("127.0.0.2:1", 4096, 4);
+      MockAM master = cluster.launch("default", other);
+      cluster.foresee(master, 1, 1, 128);
+
+      refresh(cluster, conf, ElastaneConfiguration.ENFORCED_NODES, "127.0.0.1");
+      assertTrue(isOrderedByCore(cluster));
+      cluster.ask(master, 1024, 9);
+      cluster.report(canary);
+      cluster.report(other);
+      cluster.heartbeatUntil(
+          "the canary is above its size",
+          () -> cluster.allocatedMib(canary) == 6144 && cluster.allocatedMib(other) == 4096,
+          canary,
+          other);
+      assertEquals(4096, cluster.bookableMib(other));
+
+      refresh(cluster, conf, ElastaneConfiguration.MODE, "off");
+      cluster.heartbeatUntil("observed", () -> cluster.bookableMib(canary) == 4096, canary);
+    }
+  }
+
+  /** As a standby's that is about to become active. */
+  private static RMContext standingBy(RMContext context) {
+    return (RMContext)
+        Proxy.newProxyInstance(
+            RMContext.class.getClassLoader(),
+            new Class<?>[] {RMContext.class},
+            (proxy, method, arguments) ->
+                method.getName().equals("getHAServiceState")
+                    ? HAServiceState.STANDBY
+                    : method.invoke(context, arguments));
+  }
+
+  /** The core fails, and is not opened again by itself. */
+  private static CoreLink failAndStayOut(TestCluster cluster, MockNM node) throws Exception {
+    CoreLink link = cluster.scheduler().link();
+    link.recovery().setWaitsForTest();
+    link.guard().takeOutOfService("a test", new IllegalStateException("asked for by a test"));
+    cluster.heartbeatUntil("lowered", () -> cluster.bookableMib(node) == 4096, node);
+    return link;
   }
 
   private Configuration configuration(String mode) {
