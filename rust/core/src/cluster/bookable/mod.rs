@@ -95,11 +95,13 @@ impl Bookable {
         now_ms: i64,
     ) -> Vec<BookableChange> {
         self.excuse_pause(settings, state, now_ms);
-        if !state.nodes.entries().any(|entry| entry.is_enforced || entry.bookable.is_raised()) {
-            return Vec::new();
-        }
         let State { nodes, applications, .. } = &mut *state;
         self.shares.advance(&capacity_of(nodes), now_ms);
+        if !nodes.entries().any(|entry| entry.is_enforced || entry.bookable.is_raised()) {
+            // How long CapacityScheduler lets a queue wait is no debt of ours.
+            self.shares.restart_waits();
+            return Vec::new();
+        }
         let waits = waits_by_queue(settings, &self.shares, nodes, applications, waiting);
         self.shares.read_waits(&waits, now_ms);
         // What is proven depends on who waits now.
@@ -275,7 +277,12 @@ fn sums(settings: &ClusterSettings, nodes: &Nodes, now_ms: i64) -> BTreeMap<Arc<
         of_label.registered = of_label.registered.plus(registered);
         of_label.settled = of_label.settled.plus(settled);
         of_label.proven = of_label.proven.plus(proven);
-        of_label.fullest_bytes = of_label.fullest_bytes.saturating_add(entry.fullest_bytes);
+        // Of a node in mode observe no plan is read.
+        let fullest_bytes = match entry.is_enforced {
+            true => entry.fullest_bytes,
+            false => Booked::from(entry.booked).memory_bytes,
+        };
+        of_label.fullest_bytes = of_label.fullest_bytes.saturating_add(fullest_bytes);
     }
     sums
 }

@@ -104,6 +104,7 @@ impl State {
             entry.containers.remove(&container.executor);
             let booked = container.request.bookable(self.virtual_cores_count);
             entry.booked = entry.booked.minus(booked);
+            entry.forget_lowered_if_down();
         }
         if let Some(application) = self.applications.get_mut(&container.application) {
             application.running = application.running.saturating_sub(1);

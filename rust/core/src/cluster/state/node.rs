@@ -86,6 +86,7 @@ impl NodeEntry {
     }
 
     pub(crate) fn resize(&mut self, registered: Request) {
+        self.forget_lowered_if_down();
         self.registered = registered;
         // The node may have less of them now.
         self.countables = OfferedCountables::default();
@@ -235,6 +236,13 @@ impl NodeEntry {
     /// Whether more is booked than registered.
     pub(crate) fn is_overbooked(&self) -> bool {
         !self.booked.fits_into(self.registered)
+    }
+
+    /// That the node was lowered matters while it holds more than its size.
+    pub(crate) fn forget_lowered_if_down(&mut self) {
+        if !self.is_overbooked() {
+            self.lowered = None;
+        }
     }
 
     /// Whether more is booked here than the registered size to which the node went back.

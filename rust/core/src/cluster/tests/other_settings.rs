@@ -118,7 +118,7 @@ fn enforced(cluster: &mut Cluster, nodes: [NodeId; 3], from_ms: i64) -> [bool; 3
 
 #[test]
 fn named_nodes_are_enforced_while_the_others_are_observed() {
-    let enforced_nodes = ["a", "b:1", "c:2"].map(str::to_owned).into();
+    let enforced_nodes = ["A", "b:1", "c:2"].map(str::to_owned).into();
     let exceptions = Exceptions { enforced_nodes, ..Exceptions::default() };
     let (mut cluster, nodes) = cluster_of_three(&exceptions);
     assert_eq!(enforced(&mut cluster, nodes, 0), [true, true, false], "c has another port");
@@ -144,9 +144,10 @@ fn a_label_has_a_mode_of_its_own_and_a_node_takes_it_with_the_label() {
 
 #[test]
 fn time_in_observe_counts_neither_as_a_pause_nor_as_a_wait() {
-    let (mut cluster, node) = cluster_of_one(OBSERVE);
+    let (mut cluster, node) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", learned(&[0.5], 1.0), ask(3, 1));
     cluster.bookable_changes(usize::MAX, 0);
+    go_on_by(&mut cluster, OBSERVE);
     for now_ms in (1_000..=100_000).step_by(1_000) {
         cluster.bookable_changes(usize::MAX, now_ms);
     }

@@ -199,6 +199,9 @@ public final class ElastaneConfiguration {
   public static Configuration ours(Configuration conf) {
     Configuration ours = new Configuration(false);
     settings(conf).forEach(ours::set);
+    if (conf.get(OBSERVE_FILE) == null) {
+      ours.unset(OBSERVE_FILE);
+    }
     ours.set("hadoop.tmp.dir", conf.get("hadoop.tmp.dir", ""));
     ours.setBoolean(YarnConfiguration.RM_RESERVATION_SYSTEM_ENABLE, raisesNoNode(conf));
     return ours;

@@ -28,12 +28,14 @@ public final class SettingsFiles {
    */
   public SettingsFiles(ConfigurationProvider provider, Configuration conf) {
     this.provider = provider;
-    base = new Configuration(conf);
+    // Without resources of its own it loads nothing again, as others do when Hadoop adds defaults.
+    base = new Configuration(false);
     boolean anyInFile = false;
     for (Map.Entry<String, String> entry : conf) {
       if (isOurs(entry.getKey()) && isFromFile(conf, entry.getKey())) {
-        base.unset(entry.getKey());
         anyInFile = true;
+      } else {
+        base.set(entry.getKey(), entry.getValue());
       }
     }
     hadKeys = anyInFile;
@@ -41,7 +43,7 @@ public final class SettingsFiles {
 
   /**
    * The configuration of the start, with Elastane's keys as the file has them now. Keys of other
-   * origin stay.
+   * origin change, and stay when they are gone.
    *
    * @param conf what CapacityScheduler is to be set up by: the files as they are now without
    *     Hadoop's defaults or, with a configuration store, the configuration of the start

@@ -148,4 +148,17 @@ class ElastaneConfigurationTest {
 
     assertEquals("", settings.get("yarn.scheduler.elastane.journal.file").textValue());
   }
+
+  @Test
+  void anObserveFileThatNobodyNamedRefusesNoStart() {
+    conf.set("hadoop.tmp.dir", "file:/data/hadoop");
+    Configuration ours = ElastaneConfiguration.ours(conf);
+
+    assertEquals(
+        "file:/data/hadoop/elastane/observe", ElastaneConfiguration.observeFile(ours).toString());
+
+    ours.set(ElastaneConfiguration.OBSERVE_FILE, "observe");
+    assertThrows(
+        ElastaneConfigurationException.class, () -> ElastaneConfiguration.observeFile(ours));
+  }
 }

@@ -47,6 +47,19 @@ class SettingsFilesTest {
   }
 
   @Test
+  void aKeyThatIsGoneStaysGoneWhenHadoopLoadsItsDefaultsAgain() throws IOException {
+    Configuration withDefaults = new Configuration();
+    withDefaults.addResource(Files.newInputStream(file()), "yarn-site.xml");
+    assertEquals("3", withDefaults.get(RATIO));
+    files = new SettingsFiles(provider(), withDefaults);
+    write(MODE, "enforce");
+
+    Configuration.addDefaultResource("of-another-class.xml");
+
+    assertNull(files.read(new Configuration(false)).get(RATIO));
+  }
+
+  @Test
   void hadoopsDefaultsAreThoseOfTheStart() throws IOException {
     write(JOURNAL, "${hadoop.tmp.dir}/journal");
     Configuration withoutDefaults = new Configuration(false);

@@ -48,6 +48,9 @@ public class ElastaneScheduler extends CapacityScheduler {
   /** Set once, at the start or by the refresh that leaves mode {@code off}. */
   private volatile CoreLink link;
 
+  /** What {@link #link} was opened by. */
+  private Configuration openedBy;
+
   private SettingsReader settings;
 
   /**
@@ -76,6 +79,7 @@ public class ElastaneScheduler extends CapacityScheduler {
                 link.metrics().settingsRefused();
               }
             });
+    openedBy = conf;
     if (mode != Mode.OFF) {
       link = CoreLink.open(this, conf, false);
     }
@@ -85,7 +89,7 @@ public class ElastaneScheduler extends CapacityScheduler {
   public void serviceStart() throws Exception {
     super.serviceStart();
     if (link != null) {
-      link.activeServices().start(getConfig(), rmContext.getResourceManager());
+      link.activeServices().start(openedBy, rmContext.getResourceManager());
     }
   }
 
@@ -138,6 +142,7 @@ public class ElastaneScheduler extends CapacityScheduler {
       link.settings().use(fresh);
     } else if (ElastaneConfiguration.mode(fresh) != Mode.OFF) {
       link = CoreLink.open(this, fresh, true);
+      openedBy = fresh;
       if (isInState(STATE.STARTED)) {
         link.activeServices().start(fresh, rmContext.getResourceManager());
       }
