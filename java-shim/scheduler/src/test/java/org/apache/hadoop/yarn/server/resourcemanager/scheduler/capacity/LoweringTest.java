@@ -216,7 +216,8 @@ class LoweringTest {
         allocate(cluster, node, 8);
       }
 
-      assertTrue(raisedThen >= 30, raisedThen + " nodes were left raised by the first event");
+      // The last event lowered 24 at most, and those before it fewer than 20.
+      assertTrue(raisedThen >= 60 - 19 - 24, raisedThen + " nodes were left raised");
       for (MockNM node : nodes) {
         assertEquals(4096, cluster.allocatedMib(node), "on " + node.getNodeId());
       }
