@@ -71,7 +71,7 @@ fn a_node_is_raised_once_enforce_is_switched_on() {
 }
 
 #[test]
-fn a_lower_ceiling_lowers_nodes_to_what_is_booked() {
+fn a_lower_ceiling_holds_at_once_whatever_is_booked() {
     let (mut cluster, node, app) = overbooked();
     cluster.pending(app, Ask { count: 9, ..ask(3, 1) }, 12_000);
     go_on_by(&mut cluster, ClusterSettings { max_ratio: 1.0, ..settings() });
@@ -166,4 +166,32 @@ fn time_in_observe_counts_neither_as_a_pause_nor_as_a_wait() {
     assert_eq!(cluster.bookable_changes(usize::MAX, 101_000), [], "its agent is silent");
     assert!(!cluster.decides(node, 101_000));
     assert_eq!(cluster.application(app).unwrap().waiting_since_ms, 95_000);
+}
+
+#[test]
+fn what_observed_nodes_hold_counts_beside_a_guarantee() {
+    let enforced_nodes = ["a".to_owned()].into();
+    let exceptions = Exceptions { enforced_nodes, ..Exceptions::default() };
+    let mut cluster = Cluster::new(OBSERVE, Box::new(MinFrag { peaks: Peaks::Strict }));
+    cluster.set_exceptions(&exceptions);
+    let nodes = ["a:1", "b:1"].map(|name| cluster.node_added(name, request(8, 8)));
+    let shares = ["root.left", "root.right"].map(|queue| share(queue, 0.5, 1.0));
+    cluster.configure_queues(shares.into());
+    for node in nodes {
+        cluster.reported(node, physical(), 0);
+    }
+    // The left queue holds what it asked for, on both nodes, and the right one may want its half.
+    let full = waiting_in(&mut cluster, "root.left", learned(&[0.1; 200], 3.0), 3);
+    for (container, node) in [("1", nodes[0]), ("2", nodes[0]), ("3", nodes[1]), ("4", nodes[1])] {
+        assert!(matches!(place(&mut cluster, container, full, node, 0), Commit::Placed(_)));
+    }
+    cluster.pending(full, Ask { count: 0, ..ask(3, 1) }, 0);
+    waiting_in(&mut cluster, "root.left", learned(&[0.1; 200], 0.1), 3);
+    for now_ms in (0..=12_000).step_by(1_000) {
+        cluster.reported(nodes[0], physical(), now_ms);
+        cluster.reported(nodes[1], physical(), now_ms);
+        cluster.bookable_changes(usize::MAX, now_ms);
+    }
+    let bookable = cluster.node(nodes[0]).unwrap().bookable;
+    assert_eq!(bookable.memory_thousandths, 1_000, "none of the memory is to spare");
 }
