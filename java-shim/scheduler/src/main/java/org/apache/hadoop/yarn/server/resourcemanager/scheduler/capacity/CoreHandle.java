@@ -31,12 +31,11 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
   private boolean closed;
 
   /**
-   * Opens no core yet.
+   * Opens no core yet; {@link #setSettings} comes before {@link #reopen}.
    *
    * @param clock the source of every {@code nowMs}
    */
-  CoreHandle(String settingsJson, boolean virtualCoresCount, SteadyClock clock) {
-    this.settingsJson = settingsJson;
+  CoreHandle(boolean virtualCoresCount, SteadyClock clock) {
     this.virtualCoresCount = virtualCoresCount;
     this.clock = clock;
   }

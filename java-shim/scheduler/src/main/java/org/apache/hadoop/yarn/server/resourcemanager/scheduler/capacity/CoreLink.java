@@ -13,7 +13,6 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSetUtils;
 import org.apache.hadoop.yarn.util.MonotonicClock;
-import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.natives.CoreException;
 import org.elastane.natives.NativeLibrary;
 
@@ -143,9 +142,7 @@ final class CoreLink {
   static CoreLink open(ElastaneScheduler scheduler, Configuration conf, boolean hasBegun) {
     NativeLibrary.load();
     boolean virtualCoresCount = scheduler.doVirtualCoresCount();
-    CoreHandle core =
-        new CoreHandle(
-            ElastaneConfiguration.settingsJson(conf), virtualCoresCount, new SteadyClock());
+    CoreHandle core = new CoreHandle(virtualCoresCount, new SteadyClock());
     try {
       CoreLink link = new CoreLink(scheduler, core, conf, virtualCoresCount);
       link.guard.onFailure(link.recovery::coreFailed);

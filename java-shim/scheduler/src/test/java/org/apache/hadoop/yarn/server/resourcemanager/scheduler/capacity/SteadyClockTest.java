@@ -39,7 +39,8 @@ class SteadyClockTest {
     Configuration conf = TestCluster.enforcing(directory);
     conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1.25");
     conf.set("yarn.scheduler.elastane.report.missed", "10");
-    core = new CoreHandle(ElastaneConfiguration.settingsJson(conf), true, clock);
+    core = new CoreHandle(true, clock);
+    core.setSettings(ElastaneConfiguration.settingsJson(conf));
     core.reopen();
     core.nodeAdded(NODE, SIZE);
     report();
