@@ -94,9 +94,8 @@ def test_the_mode_changes_by_refresh_and_by_a_file_and_nothing_ends(
     cluster.administration.refresh_queues()
     wait_bookable(cluster, 0, lambda mb: mb > SHAPE.memory_mb, RAISE_SECONDS)
     assert manager.bookable_memory_mb()[other] == SHAPE.memory_mb
-    assert [one["mode"] for one in manager.node_sizes()] == [
-        "enforce" if one["node"] == canary else "observe" for one in manager.node_sizes()
-    ]
+    modes = {one["node"]: one["mode"] for one in manager.node_sizes()}
+    assert modes == {canary: "enforce", other: "observe"}
     assert manager.application(application)["preemptedResourceMB"] == 0
     assert manager.application(application)["state"] == "RUNNING"
 

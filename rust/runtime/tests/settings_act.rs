@@ -9,6 +9,7 @@ use common::{
     GB, NODE, START_MS, commit, free, learn_named, open, open_with, register, reply, run_of,
     settings, submission, unencoded_report, waiting,
 };
+use elastane_core::cluster::{ApplicationId, NodeId};
 use elastane_protocol::{CanLimit, Limits, Reply, Report, VERSION, decode, encode};
 use elastane_runtime::Elastane;
 
@@ -39,11 +40,17 @@ fn admitted(elastane: &Elastane) -> usize {
         .count()
 }
 
-fn first_step(elastane: &Elastane) -> Limits {
+/// The learned application's container "a" starts on an empty node that reports.
+fn start(elastane: &Elastane) -> (NodeId, ApplicationId) {
     let node = register(elastane);
     reply(elastane, 0, START_MS, &[]);
     let application = elastane.application_added(&submission(ID), START_MS);
     assert!(commit(elastane, "a", application, node, START_MS));
+    (node, application)
+}
+
+fn first_step(elastane: &Elastane) -> Limits {
+    start(elastane);
     let reply = reply(elastane, 1, START_MS, &[("a", GB)]);
     reply.plans[0].steps[0].limits
 }
@@ -54,10 +61,7 @@ fn a_container_has_no_plan_unless_a_limit_is_switched_on() {
     learn(folder.path(), &[0.75]);
     for (weights, planned) in [("on", 1), ("off", 0)] {
         let elastane = open_with(folder.path(), "enforce", &[("plan.cpu.weights", weights)]);
-        let node = register(&elastane);
-        reply(&elastane, 0, START_MS, &[]);
-        let application = elastane.application_added(&submission(ID), START_MS);
-        assert!(commit(&elastane, "a", application, node, START_MS));
+        start(&elastane);
         let can_limit = CanLimit { cpu: true, memory: true, disk: true, ..CanLimit::default() };
         let able = Report { can_limit, ..unencoded_report(1, &[("a", 1.0, GB)]) };
         let reply = elastane.report(NODE, VERSION, &encode(&able).unwrap(), START_MS).unwrap();
@@ -100,10 +104,7 @@ fn memory_that_is_in_use_is_not_given_out_whatever_the_profile_says() {
     let folder = tempfile::tempdir().unwrap();
     learn(folder.path(), &[0.25]);
     let elastane = open(folder.path(), "enforce");
-    let node = register(&elastane);
-    reply(&elastane, 0, START_MS, &[]);
-    let application = elastane.application_added(&submission(ID), START_MS);
-    assert!(commit(&elastane, "a", application, node, START_MS));
+    let (node, application) = start(&elastane);
     reply(&elastane, 1, START_MS, &[("a", 7 * GB)]);
     assert!(commit(&elastane, "b", application, node, START_MS));
     assert!(!commit(&elastane, "c", application, node, START_MS));
@@ -154,10 +155,7 @@ fn nothing_is_planned_that_the_agent_cannot_limit() {
     let folder = tempfile::tempdir().unwrap();
     learn(folder.path(), &[1.0]);
     let elastane = open(folder.path(), "enforce");
-    let node = register(&elastane);
-    reply(&elastane, 0, START_MS, &[]);
-    let application = elastane.application_added(&submission(ID), START_MS);
-    assert!(commit(&elastane, "a", application, node, START_MS));
+    start(&elastane);
     let unable =
         Report { can_limit: CanLimit::default(), ..unencoded_report(1, &[("a", 1.0, GB)]) };
     let body = encode(&unable).unwrap();
@@ -170,10 +168,7 @@ fn observe_plans_nothing() {
     let folder = tempfile::tempdir().unwrap();
     learn(folder.path(), &[1.0]);
     let elastane = open(folder.path(), "observe");
-    let node = register(&elastane);
-    reply(&elastane, 0, START_MS, &[]);
-    let application = elastane.application_added(&submission(ID), START_MS);
-    assert!(commit(&elastane, "a", application, node, START_MS));
+    start(&elastane);
     assert_eq!(reply(&elastane, 1, START_MS, &[("a", GB)]).plans, []);
 }
 
@@ -212,10 +207,7 @@ fn settings_act_while_the_core_runs() {
     let folder = tempfile::tempdir().unwrap();
     learn(folder.path(), &[1.0]);
     let elastane = open(folder.path(), "observe");
-    let node = register(&elastane);
-    reply(&elastane, 0, START_MS, &[]);
-    let application = elastane.application_added(&submission(ID), START_MS);
-    assert!(commit(&elastane, "a", application, node, START_MS));
+    start(&elastane);
     let planned = |sequence| reply(&elastane, sequence, START_MS, &[("a", GB)]).plans;
     assert_eq!(planned(1), [], "observe");
 

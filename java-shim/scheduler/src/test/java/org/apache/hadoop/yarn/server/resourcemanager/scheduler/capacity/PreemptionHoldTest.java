@@ -106,7 +106,7 @@ class PreemptionHoldTest {
   }
 
   /** Kills a container as the preemption monitor does after its wait. */
-  private static void kill(TestCluster cluster, MockAM master) {
+  static void kill(TestCluster cluster, MockAM master) {
     ContainerId last = cluster.containerIds(master).get(cluster.containers(master) - 1);
     cluster
         .scheduler()

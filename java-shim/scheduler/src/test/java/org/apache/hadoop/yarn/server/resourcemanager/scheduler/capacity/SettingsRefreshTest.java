@@ -13,12 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
-import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.ContainerPreemptEvent;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEventType;
 import org.elastane.conf.ElastaneConfiguration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,7 +62,7 @@ class SettingsRefreshTest {
           "the node is back at its registered size", () -> cluster.bookableMib(node) == 4096, node);
 
       assertEquals(6, cluster.containers(master), "nothing ended");
-      killAsTheMonitorDoes(cluster, master);
+      PreemptionHoldTest.kill(cluster, master);
       assertEquals(6, cluster.containers(master), "nor does the smaller size end anything");
       long rounds = cluster.metrics().roundCount();
       cluster.end(node, master, 2, 3, 4);
@@ -369,16 +366,5 @@ class SettingsRefreshTest {
     CSQueue queue = cluster.scheduler().getQueue("default");
     assertNotNull(queue);
     return new LeafQueuePolicies(() -> null).policyOf(queue) instanceof OrderedByCore;
-  }
-
-  private static void killAsTheMonitorDoes(TestCluster cluster, MockAM master) {
-    ContainerId last = cluster.containerIds(master).get(cluster.containers(master) - 1);
-    cluster
-        .scheduler()
-        .handle(
-            new ContainerPreemptEvent(
-                master.getApplicationAttemptId(),
-                cluster.scheduler().getRMContainer(last),
-                SchedulerEventType.MARK_CONTAINER_FOR_KILLABLE));
   }
 }
