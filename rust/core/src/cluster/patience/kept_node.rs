@@ -299,8 +299,9 @@ impl NodeKeeper {
         Some(Owner::new(waiting, row))
     }
 
-    /// The nodes behind the one kept last on which decisions are enforced and that are large enough. While none is known to have the countables in total,
-    /// as after a restart: those that have some of each type, since a kept node shows how many it has.
+    /// The nodes behind the one kept last on which decisions are enforced and that are large enough. While none is known
+    /// to have the countables in total, as after a restart: those that have some of each type, since a kept node shows
+    /// how many it has.
     fn candidates(&self, nodes: &Nodes, owner: Owner<'_>) -> impl Iterator<Item = NodeId> {
         let Owner { line: Line { request, .. }, countables } = owner;
         let fits = |entry: &NodeEntry| entry.is_enforced && request.fits_into(entry.registered);
