@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
+use crate::foresight::Foresight;
 use crate::journal::{DeadlineState, JournalEvent, PreemptionOutcome};
+use crate::report::Ingested;
 use crate::status::ServiceStatus;
 
 /// A prediction is of one application and kind of container.
@@ -17,8 +19,17 @@ pub(crate) struct Counters {
     pub(crate) refused_commits: AtomicU64,
     pub(crate) reports: AtomicU64,
     pub(crate) refused_reports: AtomicU64,
-    pub(crate) samples: AtomicU64,
-    pub(crate) repeated_samples: AtomicU64,
+    samples: AtomicU64,
+    repeated_samples: AtomicU64,
+    /// Measured time of containers that were planned by a profile, and the parts in which it covered their use.
+    predicted_ms: AtomicU64,
+    cpu_covered_ms: AtomicU64,
+    memory_covered_ms: AtomicU64,
+    /// Predicted and used amounts in that time.
+    predicted_core_ms: AtomicU64,
+    predicted_used_core_ms: AtomicU64,
+    predicted_mb_ms: AtomicU64,
+    predicted_used_mb_ms: AtomicU64,
     memory_preemptions: AtomicU64,
     spared_memory_victims: AtomicU64,
     refused_memory_victims: AtomicU64,
@@ -65,6 +76,32 @@ impl Counters {
             depository_in_service: true.into(),
             journal_in_service: true.into(),
             ..Self::default()
+        }
+    }
+
+    /// Counts the samples of a report.
+    pub(crate) fn ingested(&self, ingested: &Ingested) {
+        self.samples.fetch_add(ingested.samples, Relaxed);
+        self.repeated_samples.fetch_add(ingested.repeated, Relaxed);
+        let Foresight {
+            predicted_ms,
+            cpu_covered_ms,
+            memory_covered_ms,
+            predicted_core_ms,
+            used_core_ms,
+            predicted_mb_ms,
+            used_mb_ms,
+        } = ingested.foresight;
+        for (counter, amount) in [
+            (&self.predicted_ms, predicted_ms),
+            (&self.cpu_covered_ms, cpu_covered_ms),
+            (&self.memory_covered_ms, memory_covered_ms),
+            (&self.predicted_core_ms, predicted_core_ms),
+            (&self.predicted_used_core_ms, used_core_ms),
+            (&self.predicted_mb_ms, predicted_mb_ms),
+            (&self.predicted_used_mb_ms, used_mb_ms),
+        ] {
+            counter.fetch_add(amount as u64, Relaxed);
         }
     }
 
@@ -123,6 +160,10 @@ pub(crate) struct Status<'a> {
     #[serde(flatten)]
     pub(crate) service: ServiceStatus,
     pub(crate) profiles: usize,
+    /// Whether the depository's thread runs, which learns.
+    pub(crate) learner_alive: bool,
+    /// Work that it was given and has not finished.
+    pub(crate) learner_backlog: usize,
     #[serde(flatten)]
     pub(crate) counters: &'a Counters,
     pub(crate) journal_dropped: u64,

@@ -5,6 +5,7 @@
 //! it makes profiles and predictions. The `elastane-learner` thread trains models from runs that it
 //! is handed. A caller only leaves work behind, so no heartbeat waits for a disk.
 
+mod backlog;
 mod checkpoints;
 mod ended_runs;
 mod keeper;
@@ -37,6 +38,7 @@ use crate::counters::{Counters, count};
 use crate::open_error::OpenError;
 use crate::service::{Asked, Submitted};
 use crate::writer::JournalWriter;
+use backlog::Backlog;
 use keeper::Keeper;
 use models::Trained;
 pub(crate) use predictor::OnPrediction;
@@ -59,6 +61,7 @@ struct Shared {
     counters: Arc<Counters>,
     /// The depository lacks earlier checkpoints.
     wants_whole: AtomicBool,
+    backlog: Backlog,
 }
 
 /// Work for the thread. Times are in Unix milliseconds.
@@ -105,6 +108,7 @@ impl Shared {
             profiles: ProfilesInUse::new(settings),
             counters,
             wants_whole: AtomicBool::default(),
+            backlog: Backlog::default(),
         }
     }
 }
@@ -152,6 +156,16 @@ impl DepositoryThread {
         self.shared.profiles.cache.lock().count()
     }
 
+    /// Whether the thread runs.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// The number of works that the thread was given and has not finished.
+    pub(crate) fn backlog(&self) -> usize {
+        self.shared.backlog.len()
+    }
+
     /// Whether a whole [`Work::Checkpoint`] is to be sent next; true once per request.
     pub(crate) fn wants_whole(&self) -> bool {
         self.shared.wants_whole.swap(false, Relaxed)
@@ -167,6 +181,7 @@ impl DepositoryThread {
 
     pub(crate) fn send(&self, work: Work) {
         let is_checkpoint = matches!(work, Work::Checkpoint { .. });
+        self.shared.backlog.add();
         match self.sender.send(work) {
             Ok(()) => {}
             Err(_) if is_checkpoint => count(&self.shared.counters.checkpoints_failed),

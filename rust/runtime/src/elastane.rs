@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use elastane_core::cluster::{
     ApplicationId, Ask, Basis, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
@@ -265,12 +264,11 @@ impl Elastane {
     ) -> Result<Vec<u8>, ReportError> {
         let report = decode(version, body)?;
         let mut service = self.service.lock();
-        let Reported { reply, samples, repeated, reprovisioned: _, records } =
+        let Reported { reply, ingested, reprovisioned: _, records } =
             service.report(node, &report, now_ms)?;
         self.write(records);
         drop(service);
-        self.counters.samples.fetch_add(samples, Relaxed);
-        self.counters.repeated_samples.fetch_add(repeated, Relaxed);
+        self.counters.ingested(&ingested);
         Ok(encode(&reply)?)
     }
 
@@ -340,6 +338,8 @@ impl Elastane {
         let status = Status {
             service: snapshot.into_status(),
             profiles: self.depository.profile_count(),
+            learner_alive: self.depository.is_alive(),
+            learner_backlog: self.depository.backlog(),
             counters: &self.counters,
             journal_dropped: self.journal.dropped(),
         };

@@ -11,6 +11,7 @@ mod deadlines;
 mod depository;
 mod elastane;
 mod first_asks;
+mod foresight;
 mod journal;
 mod measured;
 mod memory_victims;
@@ -34,13 +35,14 @@ pub use crate::elastane::Elastane;
 pub use amounts::AmountError;
 pub use deadlines::Deadline;
 pub use elastane_store::MergeReport;
+pub use foresight::Foresight;
 pub use journal::{
     DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption, PreemptionOutcome, Record,
     Refused, Reprovision,
 };
 pub use memory_victims::PreemptionOrder;
 pub use open_error::OpenError;
-pub use report::ReportError;
+pub use report::{Ingested, ReportError};
 pub use service::{Asked, Committed, Due, Reported, Service, Submitted};
 pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};
 pub use status::{ServiceStatus, StatusSnapshot};

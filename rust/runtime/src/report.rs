@@ -7,6 +7,7 @@ use elastane_core::plan::PlanSettings;
 use elastane_protocol::{BodyError, ContainerPlan, Reply, Report};
 
 use crate::amounts::{AmountError, used, used_by_others};
+use crate::foresight::Foresight;
 use crate::journal::{ContainerUsage, NodeUsage};
 use crate::node_cpu::NodeCpu;
 use crate::runs::Runs;
@@ -49,8 +50,18 @@ impl Sequences {
     }
 }
 
-/// Adds samples to the runs of their containers. Gives the number of new samples, and of those that
-/// had arrived before.
+/// What the samples of a report gave.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Ingested {
+    /// The number of new samples.
+    pub samples: u64,
+    /// The number of those that had arrived before.
+    pub repeated: u64,
+    /// The new ones beside what was predicted.
+    pub foresight: Foresight,
+}
+
+/// Adds samples to the runs of their containers.
 pub(crate) fn ingest(
     cluster: &mut Cluster,
     runs: &mut Runs,
@@ -58,10 +69,10 @@ pub(crate) fn ingest(
     node: NodeId,
     report: &Report,
     now_ms: i64,
-) -> (u64, u64) {
+) -> Ingested {
     let newest = sequences.arrived(node, report);
     let node_cpu = NodeCpu::of(report);
-    let (mut new_samples, mut repeated) = (0, 0);
+    let mut ingested = Ingested::default();
     for samples in &report.containers {
         let id = samples.container.as_str();
         let known = cluster.container(id).or_else(|| runs.departed(id)).cloned();
@@ -70,18 +81,19 @@ pub(crate) fn ingest(
         };
         for sample in &samples.samples {
             if sample.sequence <= newest {
-                repeated += 1;
+                ingested.repeated += 1;
                 continue;
             }
             let end_ms = now_ms - i64::from(sample.age_ms);
             runs.add(id, &container, sample, end_ms, &node_cpu);
-            new_samples += 1;
+            ingested.foresight.add(cluster, &container, sample, end_ms);
+            ingested.samples += 1;
         }
         if let Some(last) = samples.samples.last() {
             cluster.measured_memory(id, last.usage.memory_bytes as f64);
         }
     }
-    (new_samples, repeated)
+    ingested
 }
 
 /// The plans of all containers of a node; none unless the core decides about the node.

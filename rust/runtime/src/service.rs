@@ -21,7 +21,7 @@ use crate::measured::Measured;
 use crate::memory_victims::{MemoryVictims, PreemptionOrder};
 use crate::progress::Trackers;
 use crate::refusals::Refusals;
-use crate::report::{self, ReportError, Sequences};
+use crate::report::{self, Ingested, ReportError, Sequences};
 use crate::reprovisioning;
 use crate::runs::{Runs, last_samples_ms};
 use crate::settings::ServiceSettings;
@@ -67,10 +67,8 @@ pub struct Committed {
 pub struct Reported {
     /// For the agent.
     pub reply: Reply,
-    /// The number of new samples.
-    pub samples: u64,
-    /// The number of samples that had arrived before.
-    pub repeated: u64,
+    /// What its samples gave.
+    pub ingested: Ingested,
     /// Corrections of the node's containers.
     pub reprovisioned: Vec<Reprovisioned>,
     /// For the journal.
@@ -290,9 +288,10 @@ impl Service {
         let number =
             cluster.node_named(node).ok_or_else(|| ReportError::UnknownNode(node.to_owned()))?;
         cluster.reported(number, amounts::capacity(report), now_ms);
-        let measured = Measured::of(report, cluster, self.measured.get(&number));
+        let former = self.measured.get(&number);
+        let measured = Measured::of(report, cluster, number, former, now_ms);
         self.measured.insert(number, measured);
-        let (samples, repeated) = report::ingest(cluster, runs, sequences, number, report, now_ms);
+        let ingested = report::ingest(cluster, runs, sequences, number, report, now_ms);
         if settings.follows_progress {
             self.trackers.follow(cluster, report, now_ms);
         }
@@ -310,7 +309,7 @@ impl Service {
                 .insert(0, Record { time_ms: now_ms, event: JournalEvent::Node(Box::new(usage)) });
         }
         records.extend(corrected);
-        Ok(Reported { reply, samples, repeated, reprovisioned, records })
+        Ok(Reported { reply, ingested, reprovisioned, records })
     }
 
     /// A container's progress from another source than its use; it replaces estimates from the next report on.

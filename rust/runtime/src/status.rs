@@ -10,6 +10,8 @@ use crate::deadlines::{DeadlineStatus, Deadlines};
 use crate::measured::Measured;
 use crate::runs::Runs;
 
+const ENFORCE: &str = "enforce";
+
 /// Nodes and waiting applications.
 #[derive(Debug, Serialize)]
 pub struct ServiceStatus {
@@ -17,14 +19,54 @@ pub struct ServiceStatus {
     runs_recording: usize,
     /// Runs that an earlier process began to record.
     runs_resumed: u64,
+    #[serde(flatten)]
+    totals: Totals,
     nodes: Vec<NodeStatus>,
     waiting: Vec<WaitingStatus>,
+}
+
+/// Numbers of all nodes and waiting applications.
+#[derive(Debug, Default, Serialize)]
+struct Totals {
+    nodes_enforced: usize,
+    /// Whose agent's report is recent enough to act on.
+    agents_fresh: usize,
+    /// The other nodes.
+    agents_silent: usize,
+    containers: usize,
+    /// Planned by a profile.
+    predicted_containers: usize,
+    /// The mean safety margin of these, as a percentage of the demand; 0 without any.
+    mean_margin_percent: f64,
+    waiting_applications: usize,
+    waiting_containers: u64,
+}
+
+impl Totals {
+    fn of(nodes: &[(NodeId, NodeStatus)], waiting: &[WaitingSnapshot]) -> Self {
+        let count = |is: fn(&NodeStatus) -> bool| nodes.iter().filter(|(_, it)| is(it)).count();
+        let measured = || nodes.iter().filter_map(|(_, it)| it.measured.as_ref());
+        let predicted_containers = measured().map(|it| it.predicted_containers).sum();
+        let margins: f64 = measured().map(|it| it.margins).sum();
+        Self {
+            nodes_enforced: count(|it| it.mode == ENFORCE),
+            agents_fresh: count(|it| it.report_is_fresh),
+            agents_silent: count(|it| !it.report_is_fresh),
+            containers: nodes.iter().map(|(_, it)| it.containers).sum(),
+            predicted_containers,
+            mean_margin_percent: 100.0 * margins / predicted_containers.max(1) as f64,
+            waiting_applications: waiting.len(),
+            waiting_containers: waiting.iter().map(|it| u64::from(it.ask.count)).sum(),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
 struct NodeStatus {
     node: String,
     mode: &'static str,
+    /// Whether the newest report is recent enough to act on.
+    report_is_fresh: bool,
     bookable_memory_ratio: f64,
     bookable_vcores_ratio: f64,
     report_age_ms: Option<i64>,
@@ -94,10 +136,12 @@ impl StatusSnapshot {
         deadlines: &Deadlines,
         now_ms: i64,
     ) -> Self {
+        let fresh_for_ms = cluster.settings().fresh_for_ms;
         let nodes = cluster.nodes().map(|(number, entry)| {
             let status = NodeStatus {
                 node: entry.name.clone(),
                 mode: mode(entry.is_enforced),
+                report_is_fresh: entry.is_fresh(fresh_for_ms, now_ms),
                 bookable_memory_ratio: f64::from(entry.bookable.memory_thousandths) / 1e3,
                 bookable_vcores_ratio: f64::from(entry.bookable.vcores_thousandths) / 1e3,
                 report_age_ms: entry.last_report_ms.map(|last_ms| now_ms - last_ms),
@@ -141,6 +185,7 @@ impl StatusSnapshot {
 
     /// The same in words.
     pub fn into_status(self) -> ServiceStatus {
+        let totals = Totals::of(&self.nodes, &self.waiting);
         let names = self.nodes.iter().map(|(number, status)| (*number, status.node.as_str()));
         let words =
             Words { now_ms: self.now_ms, nodes: names.collect(), applications: &self.applications };
@@ -158,6 +203,7 @@ impl StatusSnapshot {
             mode: mode(self.enforces),
             runs_recording: self.runs_recording,
             runs_resumed: self.runs_resumed,
+            totals,
             nodes: self.nodes.into_iter().map(|(_, status)| status).collect(),
             waiting,
         }
@@ -165,7 +211,7 @@ impl StatusSnapshot {
 }
 
 fn mode(enforces: bool) -> &'static str {
-    if enforces { "enforce" } else { "observe" }
+    if enforces { ENFORCE } else { "observe" }
 }
 
 /// The application whose name a reason has.

@@ -14,6 +14,7 @@ use common::{GB, NODE, START_MS, commit, free, journal, open, register, report, 
 use elastane_core::cluster::Ask;
 use elastane_predict::ContainerKind;
 use elastane_protocol::VERSION;
+use elastane_runtime::Elastane;
 use elastane_store::{Access, Depository};
 
 /// Enough that a model is trained of them.
@@ -88,12 +89,23 @@ impl log::Log for StoppingLogger {
     fn flush(&self) {}
 }
 
-fn wait_until_predicted(folder: &Path, id: &str) {
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + AT_MOST;
-    while !is_predicted(folder, id) {
-        assert!(Instant::now() < deadline, "no prediction came");
+    while !is_so() {
+        assert!(Instant::now() < deadline, "in vain: {what}");
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+fn wait_until_predicted(folder: &Path, id: &str) {
+    wait_until("a prediction is saved", || is_predicted(folder, id));
+}
+
+/// The number of works that the depository's thread has not finished.
+fn backlog(elastane: &Elastane) -> u64 {
+    let status: serde_json::Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
+    assert_eq!(status["learner_alive"], true);
+    status["learner_backlog"].as_u64().unwrap()
 }
 
 fn is_predicted(folder: &Path, id: &str) -> bool {
@@ -147,9 +159,11 @@ fn heartbeats_neither_wait_for_the_depository_nor_do_its_work() {
     }
     assert!(begin.elapsed() < AT_MOST, "a heartbeat waited for the depository");
     assert!(!is_predicted(folder.path(), &submission.id));
+    assert!(backlog(&elastane) >= 2, "the submission and the ask wait");
 
     SAVING.pass();
     wait_until_predicted(folder.path(), &submission.id);
+    wait_until("all is done", || backlog(&elastane) == 0);
     assert!(commit(&elastane, "c2", application, node, now_ms));
     elastane.close();
     assert_eq!(profiles(folder.path()), [None, Some(key)]);

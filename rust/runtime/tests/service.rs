@@ -68,9 +68,9 @@ fn effects_are_values_from_the_submission_to_the_run() {
     let now_ms = START_MS + 3_000;
     let report = unencoded_report(1, &[(CONTAINER, 1.0, GB)]);
     let reported = service.report(NODE, &report, now_ms).unwrap();
-    assert_eq!((reported.samples, reported.repeated), (1, 0));
+    assert_eq!((reported.ingested.samples, reported.ingested.repeated), (1, 0));
     let again = service.report(NODE, &report, now_ms).unwrap();
-    assert_eq!((again.samples, again.repeated), (0, 1));
+    assert_eq!((again.ingested.samples, again.ingested.repeated), (0, 1));
     let due = service.due(now_ms);
     let news = due.checkpoint.unwrap();
     assert!(matches!(news[0], RunEvent::Whole(_)));
@@ -100,4 +100,45 @@ fn a_prediction_that_is_handed_in_plans_the_next_container() {
     service.pending(application, ask(1), START_MS);
     let placed = commit(&mut service, application, node);
     assert_eq!(placed.profile.as_deref(), Some("nightly"));
+}
+
+#[test]
+fn use_is_compared_with_what_was_predicted() {
+    let (mut service, node) = service();
+    let application = submit(&mut service, "application_1_0001").application;
+    let slot = Resources::from_array([0.5, 2.0 * GB as f64, 0.0, 0.0]);
+    let predicted = Predicted {
+        demand: Demand::series(3_000, &[slot, slot]).unwrap(),
+        margin: 0.2,
+        basis: Basis::Profile("nightly".into()),
+    };
+    service.foreseen(application, KIND, Some(predicted));
+    service.pending(application, ask(1), START_MS);
+    commit(&mut service, application, node);
+
+    let mut report = |sequence, cores, bytes, now_ms| {
+        let report = unencoded_report(sequence, &[(CONTAINER, cores, bytes), ("unknown", 1.0, GB)]);
+        service.report(NODE, &report, now_ms).unwrap().ingested.foresight
+    };
+    let covered = report(1, 0.25, GB, START_MS + 3_000);
+    let by_time = (covered.predicted_ms, covered.cpu_covered_ms, covered.memory_covered_ms);
+    assert_eq!(by_time, (3e3, 3e3, 3e3));
+    assert_eq!((covered.predicted_core_ms, covered.used_core_ms), (1_500.0, 750.0));
+    assert_eq!((covered.predicted_mb_ms, covered.used_mb_ms), (2_048.0 * 3e3, 1_024.0 * 3e3));
+    assert_eq!(report(1, 0.25, GB, START_MS + 3_000).predicted_ms, 0.0, "it was counted");
+    let above = report(2, 0.75, 2 * GB, START_MS + 6_000);
+    assert_eq!((above.cpu_covered_ms, above.memory_covered_ms), (0.0, 3e3));
+
+    let status = service.status(START_MS + 6_000).into_status();
+    let status = serde_json::to_value(&status).unwrap();
+    assert_eq!((&status["agents_fresh"], &status["agents_silent"]), (&1.into(), &0.into()));
+    assert_eq!((&status["containers"], &status["predicted_containers"]), (&1.into(), &1.into()));
+    assert_eq!(status["mean_margin_percent"], 20.0);
+    let measured = &status["nodes"][0]["measured"];
+    assert_eq!(measured["planned"]["cpu_cores"], 0.5);
+    assert_eq!(measured["queues"][0]["planned"]["memory_bytes"], 2.0 * GB as f64);
+
+    let silent = service.status(START_MS + 3_600_000).into_status();
+    let silent = serde_json::to_value(&silent).unwrap();
+    assert_eq!((&silent["agents_fresh"], &silent["agents_silent"]), (&0.into(), &1.into()));
 }

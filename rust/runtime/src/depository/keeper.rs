@@ -133,6 +133,7 @@ impl Keeper {
 
     /// True where the thread is to end. A checkpoint goes before all other work.
     pub(super) fn take(&mut self, work: Work) -> bool {
+        self.shared.backlog.take();
         match work {
             Work::Checkpoint { events, is_whole, now_ms } => {
                 self.checkpoint(events, is_whole, now_ms)
@@ -143,7 +144,10 @@ impl Keeper {
             }
             Work::Settings(profile, retention) => self.go_on_by(profile, retention),
             Work::Close => return true,
-            asked => self.asked.push_back(asked),
+            asked => {
+                self.shared.backlog.add();
+                self.asked.push_back(asked);
+            }
         }
         false
     }
@@ -192,6 +196,7 @@ impl Keeper {
     }
 
     fn answer(&mut self, work: Work) {
+        self.shared.backlog.take();
         match work {
             Work::Submitted(submitted) => {
                 let id = submitted.record.application_id.clone();

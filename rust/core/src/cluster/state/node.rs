@@ -14,6 +14,7 @@ use crate::demand::Demand;
 use crate::need::Need;
 use crate::node::{ExecutorId, Node};
 use crate::resources::Resources;
+use crate::running::Running;
 
 /// One node.
 #[derive(Debug, Clone)]
@@ -119,6 +120,12 @@ impl NodeEntry {
             },
         };
         self.plan.changed();
+    }
+
+    /// The containers that run here, by YARN's id.
+    pub fn containers(&self) -> impl Iterator<Item = (&str, &Running)> {
+        let named = self.containers.iter();
+        named.filter_map(|(executor, id)| Some((&**id, self.node.get(*executor)?)))
     }
 
     /// Whether the agent's latest report is recent enough to act on.
