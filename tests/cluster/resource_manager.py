@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -138,16 +137,13 @@ class ResourceManager:
         put_json(url, {"state": "KILLED"})
 
     def counters(self) -> dict[str, Any]:
-        """Elastane's metrics, merged from its beans."""
-        merged: dict[str, Any] = {}
-        for bean in self._beans("Elastane*"):
-            merged.update(bean)
-        return merged
+        """Elastane's metrics of the whole cluster, of a standby too."""
+        return self._beans("ElastaneScheduler")[0]
 
     def placed_by_core(self) -> int:
         """The number of containers placed by the core's order since the start. Excludes
         containers that the core only accepted at the commit, which the journal marks `by_core`."""
-        return self.counters()["placed_by_core"]
+        return self.counters()["PlacedByCore"]
 
     def containers_allocated(self) -> int:
         """The number of containers allocated since the start."""
@@ -165,11 +161,6 @@ class ResourceManager:
     def node_sizes(self) -> list[dict[str, Any]]:
         """The same of each node."""
         return self._ask("/elastane/v1/nodes")["nodes"]
-
-    def status_counts(self) -> dict[str, Any]:
-        """The counts of the core's status, of a standby too; empty while the core is out of
-        service."""
-        return json.loads(self._beans("ElastaneStatus")[0]["Status"])
 
     def high_availability_state(self) -> str | None:
         """ACTIVE or STANDBY; None while the ResourceManager does not answer."""

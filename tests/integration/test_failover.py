@@ -195,7 +195,8 @@ def test_roles_change_back_and_nothing_of_a_former_one_is_left(
     cluster.administration.stand_by(rm2)
     assert thread_names(rm2.daemon.pid, "elastane-") == THREADS_OF_A_CORE
     assert open_files(rm2.daemon.pid, rm2.depository) == fresh
-    assert rm2.status_counts()["nodes"] == 0
+    counters = rm2.counters()
+    assert (counters["AgentsFresh"], counters["AgentsSilent"]) == (0, 0)
     cluster.fail_over(rm1)
     wait_took_roles(cluster, sleepers)
     wait_runs_known(rm1.depository, pi.name, 2, checkout)
@@ -221,15 +222,15 @@ def test_hdfs_that_is_read_only_or_away_stops_nothing(
         f"{copies} copies that are read",
         SHARE_SECONDS,
     )
-    wait_until(lambda: rm2.counters()["sharing_failures"], "a copy that fails", SHARE_SECONDS)
+    wait_until(lambda: rm2.counters()["SharingFailures"], "a copy that fails", SHARE_SECONDS)
 
     hdfs.name_node.kill()
-    failures = rm2.counters()["sharing_failures"]
+    failures = rm2.counters()["SharingFailures"]
     wait_until(
-        lambda: rm2.counters()["sharing_failures"] > failures, "another that fails", SHARE_SECONDS
+        lambda: rm2.counters()["SharingFailures"] > failures, "another that fails", SHARE_SECONDS
     )
     wait_took_roles(cluster, sleepers)
-    assert rm2.counters()["in_service"] == 1
+    assert rm2.counters()["InService"] == 1
     # A restarted NameNode leaves safe mode by itself.
     hdfs.name_node.start()
     wait_until(lambda: times_said(rm2, "is shared again") == 1, "a copy", HDFS_SECONDS)

@@ -168,7 +168,7 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
     assert [one["numNonAMContainerPreempted"] for one in ended] == [0, 1]
     assert [one["numAMContainerPreempted"] for one in ended] == [0, 0]
     assert ended[1]["preemptedResourceMB"] == EXECUTOR_MB
-    assert manager.counters()["memory_preemptions"] == 1
+    assert manager.counters()["MemoryPreemptions"] == 1
     log = (node_manager.container_logs / newer / master(journal, newer) / "stderr").read_text()
     assert f"{youngest} on host: localhost (state: COMPLETE, exit status: -102" in log
     assert f"{youngest} on host: localhost was preempted." in log

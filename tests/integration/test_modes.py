@@ -80,7 +80,7 @@ def test_the_mode_changes_by_refresh_and_by_a_file_and_nothing_ends(
     file = work / "observe"
     file.touch()
     ran = _wait_observed(cluster, journal, application)
-    assert manager.counters()["observe_file"] == 1
+    assert manager.counters()["ObserveFile"] == 1
     file.unlink()
     wait_all_raised(cluster)
     assert _running(cluster, application) >= ran

@@ -107,7 +107,7 @@ def test_queues_at_their_shares_keep_them_when_all_agents_are_lost(
         time.sleep(MONITOR_MS / 1000)
     assert _running(cluster, left) == _running(cluster, right) == SHARE_CONTAINERS
     # The monitor did order preemption.
-    assert manager.counters()["preemptions_held_back"] > 0
+    assert manager.counters()["PreemptionsHeldBack"] > 0
 
 
 def _sleepers(queue: str, containers: int, until: Alarm) -> Sleepers:

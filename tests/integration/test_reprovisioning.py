@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -68,7 +67,7 @@ class Seen:
     windows: list[Window]
     """Of its executors, in the order in which they ended."""
 
-    status: dict[str, Any]
+    counters: dict[str, Any]
 
     def caps(self, container: str) -> list[tuple[int, float]]:
         """The times and values of a container's CPU cap in the agent's audit."""
@@ -97,7 +96,7 @@ def seen(start_cluster: ClusterMaker, work: Path, checkout: Checkout) -> Seen:
         grown = submitter.submit(signing.grown())
         ended_well(cluster, grown)
     check_unharmed(cluster, beside, journal)
-    status = json.loads(cluster.resource_manager.counters()["Status"])
+    counters = cluster.resource_manager.counters()
     containers = executors(journal, grown)
     # A window that ends with its container is recorded at the node's next report.
     wait_until(
@@ -105,7 +104,7 @@ def seen(start_cluster: ClusterMaker, work: Path, checkout: Checkout) -> Seen:
         f"{journal} to say how each window ended",
         SAID_SECONDS,
     )
-    return Seen(cluster, journal, beside, _windows(journal, containers)[0], status)
+    return Seen(cluster, journal, beside, _windows(journal, containers)[0], counters)
 
 
 def _windows(journal: Path, containers: list[str]) -> tuple[list[Window], list[str]]:
@@ -133,7 +132,7 @@ def test_a_slow_executor_has_a_window_and_then_it_is_known_why(seen: Seen) -> No
             assert closed["factors"][0] >= 1
         else:
             assert closed["reason"]
-    assert seen.status["reprovision_windows"] >= len(seen.windows)
+    assert seen.counters["ReprovisionWindows"] >= len(seen.windows)
 
 
 def test_its_limit_rises_for_the_window_and_the_rest_is_returned(seen: Seen) -> None:

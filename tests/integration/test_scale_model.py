@@ -48,7 +48,7 @@ def test_executors_do_the_work_of_their_series(work: Path, checkout: Checkout) -
     )
     assert outcome.cpu_core_s == pytest.approx(wanted_core_s, rel=0.2)
     assert max(point.used_memory_bytes for node in outcome.nodes for point in node.points) > 0
-    assert outcome.counters["placed_by_core"] > 0, "known by their tags"
+    assert outcome.counters["PlacedByCore"] > 0, "known by their tags"
     own = f"{GROUP_PREFIX}{os.getpid()}"
     assert own not in [group.name for group in groups_named(GROUP_PREFIX)]
     assert not strays(str(work))

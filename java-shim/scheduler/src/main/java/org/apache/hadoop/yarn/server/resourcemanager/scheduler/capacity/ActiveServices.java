@@ -7,8 +7,8 @@ import org.elastane.usage.RegisteredNodes;
 import org.elastane.usage.UsageServer;
 
 /**
- * What runs on an active ResourceManager only: the port for agents' reports, sharing, the page, and
- * the look for the observe file.
+ * What runs on an active ResourceManager only: the port for agents' reports, sharing, the page, the
+ * look for the observe file, and the sizes' metrics.
  */
 final class ActiveServices {
   private final CoreGuard guard;
@@ -16,7 +16,9 @@ final class ActiveServices {
   private final Parts parts;
   private final ElastaneMetrics metrics;
   private final RegisteredNodes registered;
-  private final ObserveFileWatch observeFile;
+  private final RepeatedWork observeFile;
+  private final SizeMetrics sizes;
+  private final RepeatedWork sizesFollow;
   private UsageServer usageServer;
   private RetriedStart usagePort;
   private RetriedStart page;
@@ -28,24 +30,29 @@ final class ActiveServices {
       Parts parts,
       ElastaneMetrics metrics,
       RegisteredNodes registered,
-      ObserveFileWatch observeFile) {
+      ObserveFileWatch observeFile,
+      SizeMetrics sizes) {
     this.guard = guard;
     this.core = core;
     this.parts = parts;
     this.metrics = metrics;
     this.registered = registered;
-    this.observeFile = observeFile;
+    this.observeFile =
+        new RepeatedWork(guard, "observe file", ObserveFileWatch.INTERVAL_MS, observeFile::look);
+    this.sizes = sizes;
+    sizesFollow = new RepeatedWork(guard, "metrics", SizeMetrics.INTERVAL_MS, sizes::follow);
   }
 
   void start(Configuration conf, ResourceManager resourceManager) {
     guard.always("watch the observe file", observeFile::start);
+    guard.always("publish sizes", sizesFollow::start);
     guard.always(
         "share the depository",
         () -> shared = SharedDepository.start(conf, core, metrics::sharingFailed));
     guard.always(
         "take reports",
         () -> {
-          usageServer = new UsageServer(conf, registered, new UsageReports(guard, core));
+          usageServer = new UsageServer(conf, registered, new UsageReports(guard, core, metrics));
           usagePort = new RetriedStart(parts.reports, "elastane-usage-port", usageServer::start);
           usagePort.start();
         });
@@ -61,6 +68,12 @@ final class ActiveServices {
 
   void stop() {
     guard.always("stop watching the observe file", observeFile::stop);
+    guard.always(
+        "stop publishing sizes",
+        () -> {
+          sizesFollow.stop();
+          sizes.unregister();
+        });
     if (shared != null) {
       guard.always("stop sharing the depository", shared::close);
     }

@@ -36,11 +36,15 @@ final class CoreCommits {
   /** Announces a request to the core before CapacityScheduler accepts or rejects it. */
   CoreContainers.Commit before(
       ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request, boolean updatePending) {
+    long beginNs = System.nanoTime();
     CoreContainers.Commit commit =
         guard.supply(
             "commit",
             CoreContainers.Commit.OF_NOTHING,
             () -> containers.announce(request, guard.coreNumber()));
+    if (commit.attempt() != null) {
+      metrics.commit(System.nanoTime() - beginNs);
+    }
     // Afterwards, since the core may fail in this very call.
     lowering.before(request);
     if (commit.isRefused()) {

@@ -30,6 +30,7 @@ final class CoreLink {
   private final CoreGuard guard;
   private final Parts parts;
   private final CoreStatus status;
+  private final LatestSizes sizes;
   private final CoreApplications applications;
   private final CoreContainers containers;
   private final BookableCapacity bookable;
@@ -55,7 +56,10 @@ final class CoreLink {
     metrics = new ElastaneMetrics();
     guard = new CoreGuard(metrics);
     parts = new Parts(core, metrics);
-    status = new CoreStatus(scheduler, guard, parts.status, core, new MonotonicClock());
+    status = new CoreStatus(guard, parts.status, core, new MonotonicClock());
+    sizes =
+        new LatestSizes(
+            () -> new SizesJson(scheduler, status.snapshot()).sizes(), new MonotonicClock());
     applications = new CoreApplications(core);
     CoreNodes nodes = new CoreNodes(core);
     policies = new LeafQueuePolicies(this::newQueueOrder);
@@ -108,8 +112,8 @@ final class CoreLink {
             parts,
             metrics,
             node -> scheduler.getRMContext().getRMNodes().containsKey(node),
-            new ObserveFileWatch(
-                guard, settings, scheduler.schedulerLock(), this::installPolicies));
+            new ObserveFileWatch(settings, scheduler.schedulerLock(), this::installPolicies),
+            new SizeMetrics(scheduler, sizes));
     CoreRebuild rebuild =
         new CoreRebuild(
             scheduler,
@@ -151,20 +155,18 @@ final class CoreLink {
       } else {
         link.openCore();
       }
-      link.metrics.register(
-          link.guard::inService,
-          () -> NodeSizes.of(scheduler.getAllNodes()),
-          () -> MeasuredUse.ofAllNodes(link.status.snapshot()),
-          () -> link.raisingForbidden() != null,
-          link.parts,
-          link.settings);
-      link.status.register();
+      link.metrics.register(link.figures());
       link.installPolicies();
       return link;
     } catch (RuntimeException | Error e) {
       core.close();
       throw e;
     }
+  }
+
+  private ClusterFigures figures() {
+    return new ClusterFigures(
+        guard, settings, parts, () -> raisingForbidden() != null, status::snapshot, sizes::all);
   }
 
   private void openCore() {
@@ -182,7 +184,6 @@ final class CoreLink {
 
   void close() {
     recovery.close();
-    guard.always("close the status", status::unregister);
     guard.always("close the metrics", metrics::unregister);
     guard.always("close the core", core::close);
   }

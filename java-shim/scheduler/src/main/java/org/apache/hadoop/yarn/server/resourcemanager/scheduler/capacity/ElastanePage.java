@@ -33,10 +33,10 @@ final class ElastanePage {
           + "a{color:#7db8f0}th,td{border-color:#333d48}thead th,.note{color:#9aa8b7}"
           + ".raised{color:#5fce95}.warning{background:#3a2e12}}";
   private static final String SIZE_HEADINGS =
-      "<th colspan=\"4\" scope=\"colgroup\" class=\"group\">Memory, MB</th>"
-          + "<th colspan=\"4\" scope=\"colgroup\" class=\"group\">Virtual cores</th></tr>\n<tr>"
-          + headings("Physical", "Bookable", "Booked", "Used")
-          + headings("Physical", "Bookable", "Booked", "Used, CPU cores")
+      "<th colspan=\"5\" scope=\"colgroup\" class=\"group\">Memory, MB</th>"
+          + "<th colspan=\"5\" scope=\"colgroup\" class=\"group\">Virtual cores</th></tr>\n<tr>"
+          + headings("Physical", "Bookable", "Booked", "Planned", "Used")
+          + headings("Physical", "Bookable", "Booked", "Planned, CPU cores", "Used, CPU cores")
           + "</tr></thead>\n<tbody>\n";
 
   private final ObjectNode status;
@@ -83,8 +83,10 @@ final class ElastanePage {
     html.append("<p><b>Bookable</b> is what CapacityScheduler may give away by request on a node:")
         .append(" more than the physical size where what runs there demands less than it")
         .append(" requested.</p>\n<p class=\"note\">Physical is what the nodes registered, booked")
-        .append(" what containers requested, and used what agents measured of the containers, in")
-        .append(" MB and in CPU cores. YARN's pages show the bookable size as the total.</p>\n");
+        .append(
+            " what containers requested, planned what they are expected to use now, and used what")
+        .append(
+            " agents measured of them. Planned and used CPU is in CPU cores. YARN's pages show the bookable size as the total.</p>\n");
   }
 
   private void clusterAndLabels() {
@@ -210,12 +212,10 @@ final class ElastanePage {
       long bookable = entry.path("bookable_" + unit).asLong();
       cell(bookable > physical ? "number raised" : "number", grouped(bookable));
       cell("number", grouped(entry.path("booked_" + unit).asLong()));
-      JsonNode used = entry.path(unit.equals("vcores") ? "used_cpu_cores" : "used_" + unit);
-      cell(
-          "number",
-          used.isNumber()
-              ? unit.equals("vcores") ? used.asText() : grouped(used.asLong())
-              : NOTHING);
+      for (String kind : new String[] {"planned_", "used_"}) {
+        JsonNode amount = entry.path(kind + (unit.equals("vcores") ? "cpu_cores" : unit));
+        cell("number", amount.isNumber() ? inWords(amount) : NOTHING);
+      }
     }
     html.append("</tr>\n");
   }
@@ -260,6 +260,11 @@ final class ElastanePage {
 
   private static String seconds(JsonNode ms) {
     return grouped(ms.asLong() / 1000) + " s";
+  }
+
+  /** Whole numbers are of memory, others of CPU cores. */
+  private static String inWords(JsonNode amount) {
+    return amount.isIntegralNumber() ? grouped(amount.asLong()) : amount.asText();
   }
 
   private static String grouped(long number) {

@@ -2,7 +2,6 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -132,9 +131,9 @@ final class LiveSettings {
     tellCore();
   }
 
-  /** The mode in force; {@code observe} while the observe file exists. */
-  String modeName() {
-    return mode.name().toLowerCase(Locale.ROOT);
+  /** Whether the mode in force is {@code enforce}; it is not while the observe file exists. */
+  boolean isEnforcing() {
+    return mode == Mode.ENFORCE;
   }
 
   private static void logChanges(Map<String, String> before, Map<String, String> now) {

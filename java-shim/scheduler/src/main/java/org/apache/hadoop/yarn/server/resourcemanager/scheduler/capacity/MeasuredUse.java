@@ -2,45 +2,61 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
-/** Sums over nodes: what containers used by the newest report of each node's agent. */
+/**
+ * Sums over nodes: what containers used by the newest report of each node's agent, and what they
+ * were planned to use then.
+ */
 final class MeasuredUse {
   private double memoryBytes;
   private double cpuCores;
+  private double plannedMemoryBytes;
+  private double plannedCpuCores;
   private int reports;
-
-  /**
-   * @param status the core's status
-   */
-  static MeasuredUse ofAllNodes(JsonNode status) {
-    MeasuredUse sum = new MeasuredUse();
-    status.path("nodes").forEach(sum::add);
-    return sum;
-  }
 
   /**
    * @param node the core's status of a node; missing if the core does not know the node
    */
   void add(JsonNode node) {
-    addUsed(node.path("measured").path("used"));
+    addReport(node.path("measured"));
   }
 
   /**
-   * @param used amounts of one report; missing if there is none
+   * @param report what it says of used and planned amounts; missing if there is none
    */
-  void addUsed(JsonNode used) {
-    if (used.isObject()) {
+  void addReport(JsonNode report) {
+    if (report.isObject()) {
+      JsonNode used = report.path("used");
       memoryBytes += used.path("memory_bytes").asDouble();
       cpuCores += used.path("cpu_cores").asDouble();
+      JsonNode planned = report.path("planned");
+      plannedMemoryBytes += planned.path("memory_bytes").asDouble();
+      plannedCpuCores += planned.path("cpu_cores").asDouble();
       reports++;
     }
   }
 
   long memoryMb() {
-    return Math.round(memoryBytes / (1024 * 1024));
+    return mb(memoryBytes);
   }
 
   double cpuCores() {
-    return Math.round(cpuCores * 100) / 100.0;
+    return rounded(cpuCores);
+  }
+
+  long plannedMemoryMb() {
+    return mb(plannedMemoryBytes);
+  }
+
+  double plannedCpuCores() {
+    return rounded(plannedCpuCores);
+  }
+
+  private static long mb(double bytes) {
+    return Math.round(bytes / (1024 * 1024));
+  }
+
+  private static double rounded(double cores) {
+    return Math.round(cores * 100) / 100.0;
   }
 
   /** The number of amounts that were added: of nodes that have reported, if nodes are added. */

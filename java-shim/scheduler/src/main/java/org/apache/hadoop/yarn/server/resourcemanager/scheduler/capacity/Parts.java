@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.hadoop.util.StringUtils;
 import org.apache.hadoop.util.Time;
 
 /** The parts of Elastane that fail alone: Java's, and the core's. */
@@ -25,33 +26,28 @@ final class Parts {
     page = new Part("page", metrics, Time::monotonicNow);
   }
 
-  /** The names of the parts that are out of service now. */
-  List<String> outOfService() {
-    List<String> names = new ArrayList<>();
+  /** Whether each part works now. */
+  List<State> states() {
+    List<State> states = new ArrayList<>();
     for (Part part : new Part[] {reports, status, memoryPreemption, page}) {
-      if (!part.isInService()) {
-        names.add(part.name());
-      }
+      states.add(new State(part.name(), part.isInService()));
     }
     JsonNode health = health();
     for (String part : new String[] {"depository", "journal"}) {
-      if (!health.path(part + "_in_service").asBoolean(true)) {
-        names.add(part);
+      states.add(new State(part, health.path(part + "_in_service").asBoolean(true)));
+    }
+    return states;
+  }
+
+  /** The names of the parts that are out of service now. */
+  List<String> outOfService() {
+    List<String> names = new ArrayList<>();
+    for (State state : states()) {
+      if (!state.isInService) {
+        names.add(state.name);
       }
     }
     return names;
-  }
-
-  long depositoryFailures() {
-    return health().path("depository_failures").asLong();
-  }
-
-  long journalFailures() {
-    return health().path("journal_failures").asLong();
-  }
-
-  long learningFailures() {
-    return health().path("learning_failures").asLong();
   }
 
   /** Empty while no core is open. */
@@ -60,6 +56,30 @@ final class Parts {
       return JSON.readTree(core.health());
     } catch (CoreHandle.CoreClosedException | JsonProcessingException e) {
       return JSON.createObjectNode();
+    }
+  }
+
+  /** Whether a part works. */
+  static final class State {
+    private final String name;
+    private final boolean isInService;
+
+    State(String name, boolean isInService) {
+      this.name = name;
+      this.isInService = isInService;
+    }
+
+    String name() {
+      return name;
+    }
+
+    boolean isInService() {
+      return isInService;
+    }
+
+    /** The name as metrics begin with it: {@code MemoryPreemption}. */
+    String metricName() {
+      return StringUtils.camelize(name.replace(' ', '_'));
     }
   }
 }

@@ -21,9 +21,7 @@ final class QueueUse {
     for (JsonNode entry : measured.path("queues")) {
       String path = entry.path("queue").asText();
       for (int end = path.length(); end >= 0; end = path.lastIndexOf('.', end - 1)) {
-        byPath
-            .computeIfAbsent(path.substring(0, end), queue -> new MeasuredUse())
-            .addUsed(entry.path("used"));
+        byPath.computeIfAbsent(path.substring(0, end), queue -> new MeasuredUse()).addReport(entry);
       }
     }
   }
@@ -36,7 +34,7 @@ final class QueueUse {
     }
     MeasuredUse none = new MeasuredUse();
     if (isAnyMeasured) {
-      none.addUsed(NOTHING);
+      none.addReport(NOTHING);
     }
     return none;
   }

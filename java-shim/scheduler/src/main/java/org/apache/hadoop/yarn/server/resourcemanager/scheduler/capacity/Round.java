@@ -21,7 +21,6 @@ import org.elastane.natives.Natives;
  */
 final class Round {
   private final Rounds rounds;
-  private final CoreHandle core;
   private final CoreNodes nodes;
   private final CoreApplications applications;
   private final Map<QueueOrder, List<FiCaSchedulerApp>> best = new HashMap<>();
@@ -35,9 +34,8 @@ final class Round {
   private FiCaSchedulerApp lastOffered;
   private FiCaSchedulerApp refused;
 
-  Round(Rounds rounds, CoreHandle core, CoreNodes nodes, CoreApplications applications) {
+  Round(Rounds rounds, CoreNodes nodes, CoreApplications applications) {
     this.rounds = rounds;
-    this.core = core;
     this.nodes = nodes;
     this.applications = applications;
   }
@@ -127,7 +125,7 @@ final class Round {
         numbers[count++] = application.number;
       }
     }
-    core.skipped(record.number, Arrays.copyOf(numbers, count));
+    rounds.namedInVain(record, Arrays.copyOf(numbers, count));
   }
 
   /**

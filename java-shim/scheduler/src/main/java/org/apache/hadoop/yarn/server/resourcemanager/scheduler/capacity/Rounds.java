@@ -74,7 +74,7 @@ final class Rounds {
   }
 
   private Round newRound() {
-    return new Round(this, core, nodes, applications);
+    return new Round(this, nodes, applications);
   }
 
   /** Whether the queues keep their own order among the applications that fit. */
@@ -97,22 +97,30 @@ final class Rounds {
     Resource free = free(node);
     int freeVirtualCores = virtualCoresCount ? free.getVirtualCores() : Integer.MAX_VALUE;
     long[] freeCountables = PendingAsks.countablesOf(free);
-    metrics.round();
     NumberBuffer answer;
     int count = BEST_OF_QUEUE * Math.max(1, queues.getAsInt());
+    long beginNs = System.nanoTime();
     do {
       answer = answerBuffer(count);
       count =
           core.round(
               record.number, free.getMemorySize(), freeVirtualCores, freeCountables, named, answer);
     } while (count > answer.capacity());
+    metrics.round(System.nanoTime() - beginNs);
     if (count < 0) {
+      metrics.roundLeft();
       // A raised node without an answer is about to return to its registered size, on another
       // thread. Until then nobody is offered the node: CapacityScheduler would fill its bookable
       // capacity.
       return record.isRaised() ? NOBODY : null;
     }
     return answer.toArray(count);
+  }
+
+  /** CapacityScheduler skipped applications that the core had named for a node. */
+  void namedInVain(NodeRecord node, int[] applicationNumbers) {
+    metrics.namedInVain(applicationNumbers.length);
+    core.skipped(node.number, applicationNumbers);
   }
 
   /** What CapacityScheduler can still book on a node, by killing what it has marked. */

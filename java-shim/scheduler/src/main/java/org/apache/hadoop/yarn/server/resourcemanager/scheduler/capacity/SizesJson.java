@@ -18,8 +18,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
 import org.apache.hadoop.yarn.util.resource.Resources;
 
 /**
- * Physical, bookable, booked and used sizes beside each other, as JSON. Reads the scheduler without
- * its lock, so sums may be of slightly different moments.
+ * Physical, bookable, booked, planned and used sizes beside each other, as JSON. Reads the
+ * scheduler without its lock, so sums may be of slightly different moments.
  */
 final class SizesJson {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
@@ -162,9 +162,13 @@ final class SizesJson {
   /** Null where nothing was measured. */
   private static void putUsed(ObjectNode entry, MeasuredUse used) {
     if (used.reports() == 0) {
+      entry.putNull("planned_memory_mb");
+      entry.putNull("planned_cpu_cores");
       entry.putNull("used_memory_mb");
       entry.putNull("used_cpu_cores");
     } else {
+      entry.put("planned_memory_mb", used.plannedMemoryMb());
+      entry.put("planned_cpu_cores", used.plannedCpuCores());
       entry.put("used_memory_mb", used.memoryMb());
       entry.put("used_cpu_cores", used.cpuCores());
     }

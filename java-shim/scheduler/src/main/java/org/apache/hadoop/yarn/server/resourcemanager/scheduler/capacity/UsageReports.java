@@ -8,10 +8,12 @@ import org.elastane.usage.ReportHandler;
 final class UsageReports implements ReportHandler {
   private final CoreGuard guard;
   private final CoreHandle core;
+  private final ElastaneMetrics metrics;
 
-  UsageReports(CoreGuard guard, CoreHandle core) {
+  UsageReports(CoreGuard guard, CoreHandle core, ElastaneMetrics metrics) {
     this.guard = guard;
     this.core = core;
+    this.metrics = metrics;
   }
 
   @Override
@@ -19,8 +21,11 @@ final class UsageReports implements ReportHandler {
     if (!guard.inService()) {
       throw outOfService(null);
     }
+    long beginNs = System.nanoTime();
     try {
-      return core.report(node.toString(), version, body);
+      byte[] reply = core.report(node.toString(), version, body);
+      metrics.report(System.nanoTime() - beginNs);
+      return reply;
     } catch (IllegalArgumentException e) {
       throw e;
     } catch (CoreHandle.CoreClosedException e) {

@@ -34,7 +34,6 @@ final class VisibleStatus {
     shown.put("in_service", inService);
     shown.setAll(status);
     if (status.has(WAITING)) {
-      CoreStatus.putWaiting(shown, status);
       ArrayNode waiting = shown.putArray(WAITING);
       status.get(WAITING).forEach(entry -> addIfVisible(waiting, entry));
     }

@@ -63,7 +63,7 @@ class CoreFailureTest {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
       MockNM node = cluster.register("127.0.0.1:1", 4096, 4);
       CoreLink link = cluster.scheduler().link();
-      UsageReports reports = new UsageReports(link.guard(), link.core());
+      UsageReports reports = new UsageReports(link.guard(), link.core(), link.metrics());
 
       assertThrows(
           IllegalArgumentException.class,

@@ -1,6 +1,8 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -71,14 +73,14 @@ class LeafQueuePoliciesTest {
     LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(LeafQueuePolicies.class));
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 4);
-      assertEquals(0, cluster.metrics().raisingForbidden());
+      assertNull(cluster.scheduler().link().raisingForbidden());
 
       Configuration foreign = new Configuration(conf);
       TestCluster.anotherPolicy(foreign);
       refresh(cluster, foreign);
       refresh(cluster, foreign);
 
-      assertEquals(1, cluster.metrics().raisingForbidden());
+      assertNotNull(cluster.scheduler().link().raisingForbidden());
       cluster.heartbeatUntil("it is lowered", () -> cluster.bookableMib(node) == 4096, node);
       // Its agent reports, and small ones wait: with Elastane's policy, below, the node is raised.
       long untilMs = Time.monotonicNow() + 2_500;
@@ -92,7 +94,7 @@ class LeafQueuePoliciesTest {
       assertEquals(1, StringUtils.countMatches(log.getOutput(), said), log.getOutput());
 
       refresh(cluster, conf);
-      assertEquals(0, cluster.metrics().raisingForbidden());
+      assertNull(cluster.scheduler().link().raisingForbidden());
       cluster.raise(node);
     } finally {
       log.stopCapturing();

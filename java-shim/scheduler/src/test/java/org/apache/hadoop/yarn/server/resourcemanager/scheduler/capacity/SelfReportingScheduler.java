@@ -144,7 +144,7 @@ public class SelfReportingScheduler extends ElastaneScheduler {
         NativesForTest.reportBody(
             size.getVirtualCores() * MILLICORES_PER_CORE, size.getMemorySize() * BYTES_PER_MIB);
     try {
-      new UsageReports(link().guard(), link().core())
+      new UsageReports(link().guard(), link().core(), link().metrics())
           .report(node.getNodeID(), TestCluster.PROTOCOL_VERSION, body);
       REPORTS.incrementAndGet();
     } catch (IOException | IllegalArgumentException e) {

@@ -19,7 +19,9 @@ import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsMana
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Physical, bookable, booked and used sizes in /elastane/v1/sizes and /elastane/v1/nodes. */
+/**
+ * Physical, bookable, booked, planned and used sizes in /elastane/v1/sizes and /elastane/v1/nodes.
+ */
 class SizesJsonTest {
   @TempDir Path directory;
 
@@ -30,6 +32,7 @@ class SizesJsonTest {
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM raised = cluster.registerRaised("127.0.0.1:1", 4096, 4);
       cluster.launch("a", raised);
+      cluster.report(raised);
       cluster.register("127.0.0.1:2", 2048, 2);
       WebClient anybody = new WebClient(cluster, null);
 
@@ -53,9 +56,11 @@ class SizesJsonTest {
       assertTrue(nodes.get(0).get("is_raised").asBoolean());
       assertEquals(Arrays.asList(4096, 6144, 1024), memory(nodes.get(0)));
       assertTrue(nodes.get(0).get("used_cpu_cores").isNumber());
+      assertEquals(1024, nodes.get(0).get("planned_memory_mb").asInt(), "the request");
       assertFalse(nodes.get(1).get("is_raised").asBoolean());
       assertEquals(Arrays.asList(2048, 2048, 0), memory(nodes.get(1)));
       assertTrue(nodes.get(1).get("used_memory_mb").isNull(), "it never reported");
+      assertTrue(nodes.get(1).get("planned_memory_mb").isNull(), "it never reported");
 
       String page = anybody.get("/elastane/").body();
       assertTrue(page.contains("<td class=\"number raised\">8,192</td>"), page);

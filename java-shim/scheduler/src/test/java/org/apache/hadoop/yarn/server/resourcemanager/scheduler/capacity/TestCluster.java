@@ -177,7 +177,7 @@ final class TestCluster implements AutoCloseable {
             memoryMib * BYTES_PER_MIB,
             memoryVictim == null ? null : memoryVictim.toString());
     assertNotNull(
-        new UsageReports(link.guard(), link.core())
+        new UsageReports(link.guard(), link.core(), link.metrics())
             .report(node.getNodeId(), PROTOCOL_VERSION, body));
   }
 

@@ -1,0 +1,114 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.apache.hadoop.metrics2.lib.Interns.info;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import org.apache.hadoop.metrics2.MetricsInfo;
+import org.apache.hadoop.metrics2.MetricsRecordBuilder;
+
+/**
+ * A number of the core's status that is published as a metric. 0 while the core gives no status.
+ */
+enum CoreFigure {
+  NODES_ENFORCED("NodesEnforced", "Nodes at which decisions are enforced"),
+  AGENTS_FRESH("AgentsFresh", "Nodes whose agent's report is recent enough to act on"),
+  AGENTS_SILENT("AgentsSilent", "The other nodes"),
+  CONTAINERS("Containers", "Containers that run"),
+  PREDICTED_CONTAINERS("PredictedContainers", "Those of them that are planned by a profile"),
+  MEAN_MARGIN_PERCENT("MeanMarginPercent", "Their mean safety margin"),
+  WAITING_APPLICATIONS("WaitingApplications", "Applications that wait for a container"),
+  WAITING_CONTAINERS("WaitingContainers", "Containers that they wait for"),
+  RUNS_RECORDING("RunsRecording", "Runs that are being recorded"),
+  PROFILES("Profiles", "Profiles in memory"),
+  LEARNER_ALIVE("LearnerAlive", "1 while the thread runs that learns and saves"),
+  LEARNER_BACKLOG("LearnerBacklog", "Work that this thread has not finished"),
+  RUNS_RESUMED(Kind.COUNT, "RunsResumed", "Runs that an earlier process began to record"),
+  ADMITTED_BY_CORE(Kind.COUNT, "AdmittedByCore", "Commits that the core checked and admitted"),
+  ADMITTED_BY_CAPACITY_SCHEDULER(
+      Kind.COUNT, "AdmittedByCapacityScheduler", "Commits that the core was only told of"),
+  SAMPLES(Kind.COUNT, "Samples", "Samples of containers' use"),
+  REPEATED_SAMPLES(Kind.COUNT, "RepeatedSamples", "Samples that had arrived before"),
+  SAMPLES_LOST(Kind.COUNT, "SamplesLost", "Samples dropped because they could not be saved"),
+  PREDICTED_MS(Kind.SECONDS, "PredictedSeconds", "Measured time of containers with a profile"),
+  CPU_COVERED_MS(
+      Kind.SECONDS, "CpuCoveredSeconds", "The part in which CPU use was within the prediction"),
+  MEMORY_COVERED_MS(
+      Kind.SECONDS, "MemoryCoveredSeconds", "The part in which memory was within the prediction"),
+  PREDICTED_CORE_MS(Kind.SECONDS, "PredictedCoreSeconds", "CPU predicted for that time"),
+  PREDICTED_USED_CORE_MS(Kind.SECONDS, "PredictedUsedCoreSeconds", "CPU used in that time"),
+  PREDICTED_MB_MS(Kind.SECONDS, "PredictedMBSeconds", "Memory predicted for that time"),
+  PREDICTED_USED_MB_MS(Kind.SECONDS, "PredictedUsedMBSeconds", "Memory used in that time"),
+  FORESEEN_BY_RUNS(Kind.COUNT, "ForeseenByRuns", "Predictions from runs of the same settings"),
+  FORESEEN_BY_SETTINGS(Kind.COUNT, "ForeseenBySettings", "Predictions by a model of settings"),
+  FORESEEN_BY_OTHERS(Kind.COUNT, "ForeseenByOthers", "Predictions from other applications"),
+  FORESEEN_BY_REQUEST(
+      Kind.COUNT, "ForeseenByRequest", "Requests taken as they are though runs were known"),
+  MODELS_TRAINED(Kind.COUNT, "ModelsTrained", "Models of settings that were trained"),
+  DEADLINES_MET(Kind.COUNT, "DeadlinesMet", "Applications that ended by their deadline"),
+  DEADLINES_MISSED(Kind.COUNT, "DeadlinesMissed", "Applications that did not"),
+  SPARED_MEMORY_VICTIMS(
+      Kind.COUNT, "SparedMemoryVictims", "Containers that were told to end and need not"),
+  REFUSED_MEMORY_VICTIMS(
+      Kind.COUNT, "RefusedMemoryVictims", "Containers that an agent named and the core kept"),
+  REPROVISION_WINDOWS(Kind.COUNT, "ReprovisionWindows", "Windows opened for slow containers"),
+  REPROVISION_MEASURED(Kind.COUNT, "ReprovisionMeasured", "Windows that measured a demand"),
+  REPROVISION_TOO_LITTLE_LEFT(
+      Kind.COUNT, "ReprovisionTooLittleLeft", "Windows that nothing could be lent for"),
+  PLANNING_FAILURES(Kind.COUNT, "PlanningFailures", "Searches of planned starts that panicked"),
+  LEARNING_FAILURES(Kind.COUNT, "LearningFailures", "Steps of learning that panicked"),
+  DEPOSITORY_FAILURES(
+      Kind.COUNT, "DepositoryFailures", "Times that the depository could not be opened"),
+  JOURNAL_FAILURES(
+      Kind.COUNT, "JournalFailures", "Times that the journal could not be opened or written"),
+  JOURNAL_DROPPED(Kind.COUNT, "JournalDropped", "Records of the journal that were dropped"),
+  CHECKPOINTS_FAILED(Kind.COUNT, "CheckpointsFailed", "Running applications not saved"),
+  RUN_SAVES_FAILED(Kind.COUNT, "RunSavesFailed", "Attempts to save ended runs that failed");
+
+  private final Kind kind;
+  private final String key;
+  private final MetricsInfo metric;
+
+  CoreFigure(String name, String about) {
+    this(Kind.GAUGE, name, about);
+  }
+
+  CoreFigure(Kind kind, String name, String about) {
+    this.kind = kind;
+    key = name().toLowerCase(java.util.Locale.ROOT);
+    metric = info(name, about);
+  }
+
+  /** The name in the core's status. */
+  String key() {
+    return key;
+  }
+
+  /**
+   * @param status the core's, or an empty one
+   */
+  void add(MetricsRecordBuilder builder, JsonNode status) {
+    JsonNode value = status.path(key);
+    switch (kind) {
+      case COUNT:
+        builder.addCounter(metric, value.asLong());
+        break;
+      case SECONDS:
+        builder.addCounter(metric, value.asLong() / 1000);
+        break;
+      default:
+        if (value.isFloatingPointNumber()) {
+          builder.addGauge(metric, value.asDouble());
+        } else {
+          builder.addGauge(
+              metric, value.isBoolean() ? (value.asBoolean() ? 1 : 0) : value.asLong());
+        }
+    }
+  }
+
+  private enum Kind {
+    GAUGE,
+    COUNT,
+    /** A count of milliseconds, or of amounts times milliseconds. */
+    SECONDS
+  }
+}

@@ -1,0 +1,43 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.apache.hadoop.metrics2.lib.Interns.info;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import org.apache.hadoop.metrics2.MetricsInfo;
+import org.apache.hadoop.metrics2.MetricsRecordBuilder;
+
+/** The sizes of {@link SizesJson} as metrics, for the cluster, a node label or a queue. */
+enum SizeGauges {
+  PHYSICAL_MEMORY_MB("PhysicalMB", "Memory that the nodes registered"),
+  PHYSICAL_VCORES("PhysicalVCores", "Virtual cores that the nodes registered"),
+  BOOKABLE_MEMORY_MB("BookableMB", "Memory that CapacityScheduler may book"),
+  BOOKABLE_VCORES("BookableVCores", "Virtual cores that CapacityScheduler may book"),
+  BOOKED_MEMORY_MB("BookedMB", "Memory that containers requested"),
+  BOOKED_VCORES("BookedVCores", "Virtual cores that containers requested"),
+  PLANNED_MEMORY_MB("PlannedMB", "Memory that containers are expected to use now"),
+  PLANNED_CPU_CORES("PlannedCpuCores", "CPU cores that containers are expected to use now"),
+  USED_MEMORY_MB("UsedMB", "Memory that containers use, as agents measure it"),
+  USED_CPU_CORES("UsedCpuCores", "CPU cores that containers use, as agents measure it");
+
+  private final String key;
+  private final MetricsInfo metric;
+
+  SizeGauges(String name, String about) {
+    key = name().toLowerCase(java.util.Locale.ROOT);
+    metric = info(name, about);
+  }
+
+  /**
+   * @param entry of {@link SizesJson}; missing where there is none, which is nothing of everything
+   */
+  static void add(MetricsRecordBuilder builder, JsonNode entry) {
+    for (SizeGauges gauge : values()) {
+      JsonNode value = entry.path(gauge.key);
+      if (value.isFloatingPointNumber()) {
+        builder.addGauge(gauge.metric, value.asDouble());
+      } else {
+        builder.addGauge(gauge.metric, value.asLong());
+      }
+    }
+  }
+}
