@@ -176,7 +176,7 @@ dist: build ## makes the archive to install from: target/elastane-VERSION.tar.gz
 	cp target/release/elastane target/release/elastane-agent target/dist/$(DIST)/bin/
 	mkdir target/dist/$(DIST)/nodemanager-hook
 	cp nodemanager-hook/elastane-agent.service nodemanager-hook/agent.toml target/dist/$(DIST)/nodemanager-hook/
-	cp -r yarn-site-examples docs README.md CHANGELOG.md LICENSE target/dist/$(DIST)/
+	cp -r yarn-site-examples grafana docs README.md CHANGELOG.md LICENSE target/dist/$(DIST)/
 	tar -C target/dist --owner=0 --group=0 --sort=name -czf target/$(DIST).tar.gz $(DIST)
 	@echo "target/$(DIST).tar.gz"
 

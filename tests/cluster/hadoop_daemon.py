@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from cluster.java import java_command, java_environment
@@ -21,9 +22,10 @@ def hadoop_daemon(
     log: Path,
     settings: ClusterSettings,
     checkout: Checkout,
+    more_options: Sequence[str] = (),
 ) -> Daemon:
     """Elastane's jar and library are included only if the settings use Elastane."""
-    options = [*DAEMON_OPTIONS, f"-Dwork={settings.work}"]
+    options = [*DAEMON_OPTIONS, f"-Dwork={settings.work}", *more_options]
     class_path: list[object] = [configuration]
     if settings.elastane is not None:
         options.append(f"-Delastane.library.path={settings.library or checkout.library}")

@@ -194,6 +194,7 @@ class ResourceManager:
             self._settings.work / "logs" / f"{self._folder_name}.log",
             self._settings,
             self._checkout,
+            self._settings.resource_manager_options,
         )
 
     def _properties(self) -> dict[str, object]:

@@ -79,6 +79,9 @@ class ClusterSettings:
     agent: Mapping[str, object] = field(default_factory=dict)
     """More keys of each agent.toml, for instance memory.node_floor_bytes."""
 
+    resource_manager_options: tuple[str, ...] = ()
+    """More options of its JVM, for instance a Java agent."""
+
     resource_manager: Mapping[str, object] = field(default_factory=dict)
     node_manager: Mapping[str, object] = field(default_factory=dict)
     capacity_scheduler: Mapping[str, object] = field(default_factory=dict)

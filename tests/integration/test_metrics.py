@@ -1,0 +1,147 @@
+"""Elastane's metrics in a real Prometheus, by the names of dashboard and alerts, and on /prom."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cluster.cluster import Cluster
+from cluster.distributed_shell import DistributedShell, Sleepers
+from cluster.paths import Checkout
+from cluster.ports import LOOPBACK, free_ports
+from cluster.prometheus import Prometheus, jmx_exporter
+from cluster.rest import get_bytes
+from cluster.waiting import wait_until
+
+from .alarm import alarm
+from .conftest import SHAPE, ClusterMaker
+from .expectations import wait_all_reporting, wait_containers
+
+LABELS = {"hadoop_cluster": "test"}
+CONTAINER_MB = 512
+CONTAINERS = 3
+WAIT_SECONDS = 60.0
+VARIABLES = {"$__rate_interval": "1m", "$job": ".*", "$hadoop_cluster": "test", "$instance": ".*"}
+SELECTOR = re.compile(r"hadoop_resourcemanager_[a-z0-9_]+(?:\{[^}]*\})?")
+
+
+@pytest.fixture(scope="module")
+def cluster_and_prometheus(
+    start_cluster: ClusterMaker, work: Path, checkout: Checkout
+) -> Iterator[tuple[Cluster, Prometheus]]:
+    (port,) = free_ports(1)
+    target = f"{LOOPBACK}:{port}"
+    exporter = f"{jmx_exporter(checkout)}={target}:{grafana(checkout, 'jmx-exporter.yaml')}"
+    cluster = start_cluster(
+        resource_manager={"hadoop.prometheus.endpoint.enabled": True},
+        resource_manager_options=(f"-javaagent:{exporter}",),
+    )
+    wait_all_reporting(cluster)
+    rules = grafana(checkout, "elastane-alerts.yaml")
+    with Prometheus(work / "prometheus", target, LABELS, rules, checkout) as prometheus:
+        yield cluster, prometheus
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _application(
+    cluster_and_prometheus: tuple[Cluster, Prometheus], work: Path, checkout: Checkout
+) -> Iterator[None]:
+    cluster, _ = cluster_and_prometheus
+    shell = DistributedShell(cluster.resource_manager, work, checkout)
+    with alarm() as end:
+        application = shell.submit(Sleepers("asleep", CONTAINERS, CONTAINER_MB, end.pid))
+        wait_containers(cluster, application, CONTAINERS + 1, WAIT_SECONDS)
+        yield
+
+
+def test_every_name_of_dashboard_and_alerts_exists(
+    cluster_and_prometheus: tuple[Cluster, Prometheus], checkout: Checkout
+) -> None:
+    _, prometheus = cluster_and_prometheus
+    expressions = dashboard_expressions(checkout) + alert_expressions(checkout)
+    assert len(expressions) > 60
+    selectors = {one for expression in expressions for one in SELECTOR.findall(expression)}
+    wait_until(
+        lambda: not [one for one in selectors if not prometheus.query(one)],
+        "all selectors to have series",
+        WAIT_SECONDS,
+    )
+    for expression in expressions:
+        prometheus.query(expression)
+
+
+def test_the_figures_are_those_of_the_cluster(
+    cluster_and_prometheus: tuple[Cluster, Prometheus],
+) -> None:
+    cluster, prometheus = cluster_and_prometheus
+    name = 'hadoop_resourcemanager_{}{{name="{}", hadoop_cluster="test"{}}}'
+    queue = ', q0="root", q1="default"'
+    booked = cluster.resource_manager.sizes()["cluster"]["booked_memory_mb"]
+    assert booked > CONTAINERS * CONTAINER_MB
+    for expression, value in {
+        name.format("inservice", "ElastaneScheduler", ""): 1,
+        name.format("agentsfresh", "ElastaneScheduler", ""): 2,
+        name.format("physicalmb", "ElastaneScheduler", ""): 2 * SHAPE.memory_mb,
+        name.format("bookedmb", "ElastanePartitionMetrics", ""): booked,
+        name.format("bookedmb", "ElastanePartitionQueueMetrics", queue): booked,
+        name.format("allocatedmb", "QueueMetrics", queue): booked,
+    }.items():
+        wait_until(
+            lambda: [float(one["value"][1]) for one in prometheus.query(expression)] == [value],  # noqa: B023
+            f"{expression} to be {value}",
+            WAIT_SECONDS,
+        )
+
+
+def test_the_sizes_of_a_queue_are_on_prom_too(
+    cluster_and_prometheus: tuple[Cluster, Prometheus],
+) -> None:
+    cluster, _ = cluster_and_prometheus
+    text = get_bytes(f"{cluster.resource_manager.url}/prom").decode()
+    for start in (
+        "elastane_scheduler_in_service{",
+        "elastane_scheduler_cpu_covered_seconds{",
+        "elastane_scheduler_round99th_percentile_micros{",
+        "elastane_usage_reports{",
+        "elastane_partition_metrics_used_mb{",
+    ):
+        assert f"\n{start}" in text, start
+    (of_queue,) = re.findall(
+        r"^elastane_partition_queue_metrics_booked_mb\{.*queue=\"root.default\".*\} (\d+)$",
+        text,
+        re.MULTILINE,
+    )
+    assert int(of_queue) > CONTAINERS * CONTAINER_MB
+
+
+def test_a_well_cluster_has_no_alert(
+    cluster_and_prometheus: tuple[Cluster, Prometheus],
+) -> None:
+    _, prometheus = cluster_and_prometheus
+    assert prometheus.alerts() == []
+
+
+def grafana(checkout: Checkout, name: str) -> Path:
+    return checkout.root / "grafana" / name
+
+
+def dashboard_expressions(checkout: Checkout) -> list[str]:
+    dashboard = json.loads(grafana(checkout, "elastane-dashboard.json").read_text())
+    found = []
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            expression = target["expr"]
+            for variable, value in VARIABLES.items():
+                expression = expression.replace(variable, value)
+            found.append(expression)
+    return found
+
+
+def alert_expressions(checkout: Checkout) -> list[str]:
+    """Each `expr:` of the rules, on one line or on several that are indented below it."""
+    text = grafana(checkout, "elastane-alerts.yaml").read_text()
+    return re.findall(r"^ +expr: (?:\|\n)?((?:(?!^ +(?:for|labels):).*\n)+)", text, re.MULTILINE)
