@@ -122,7 +122,7 @@ def test_a_well_cluster_has_no_alert(
     cluster_and_prometheus: tuple[Cluster, Prometheus],
 ) -> None:
     _, prometheus = cluster_and_prometheus
-    assert prometheus.alerts() == []
+    wait_until(lambda: not prometheus.alerts(), "no alert to be pending", WAIT_SECONDS)
 
 
 def grafana(checkout: Checkout, name: str) -> Path:

@@ -67,8 +67,6 @@ class Seen:
     windows: list[Window]
     """Of its executors, in the order in which they ended."""
 
-    counters: dict[str, Any]
-
     def caps(self, container: str) -> list[tuple[int, float]]:
         """The times and values of a container's CPU cap in the agent's audit."""
         audited = (one for agent in self.cluster.agents for one in agent.audited(container))
@@ -96,7 +94,6 @@ def seen(start_cluster: ClusterMaker, work: Path, checkout: Checkout) -> Seen:
         grown = submitter.submit(signing.grown())
         ended_well(cluster, grown)
     check_unharmed(cluster, beside, journal)
-    counters = cluster.resource_manager.counters()
     containers = executors(journal, grown)
     # A window that ends with its container is recorded at the node's next report.
     wait_until(
@@ -104,7 +101,7 @@ def seen(start_cluster: ClusterMaker, work: Path, checkout: Checkout) -> Seen:
         f"{journal} to say how each window ended",
         SAID_SECONDS,
     )
-    return Seen(cluster, journal, beside, _windows(journal, containers)[0], counters)
+    return Seen(cluster, journal, beside, _windows(journal, containers)[0])
 
 
 def _windows(journal: Path, containers: list[str]) -> tuple[list[Window], list[str]]:
@@ -132,7 +129,12 @@ def test_a_slow_executor_has_a_window_and_then_it_is_known_why(seen: Seen) -> No
             assert closed["factors"][0] >= 1
         else:
             assert closed["reason"]
-    assert seen.counters["ReprovisionWindows"] >= len(seen.windows)
+    manager = seen.cluster.resource_manager
+    wait_until(
+        lambda: manager.counters()["ReprovisionWindows"] >= len(seen.windows),
+        "the windows to be counted",
+        SAID_SECONDS,
+    )
 
 
 def test_its_limit_rises_for_the_window_and_the_rest_is_returned(seen: Seen) -> None:

@@ -28,13 +28,15 @@ class Case:
 
 
 ZERO, ONE = f"0{HOURS}", f"1{HOURS}"
+ACTIVE_LABELS = 'instance="rm1", job="hadoop", hadoop_cluster="test"'
+STANDBY_LABELS = 'instance="rm2", job="hadoop", hadoop_cluster="test"'
+# What is not 0 on a standby that is well.
+STANDBY = {"inservice": ONE, "learneralive": ONE}
 CASES = {
     "ElastaneCoreOutOfService": Case({"inservice": ZERO}, {"inservice": ONE}),
     "ElastaneCoreFailed": Case({"corefailures": "0x580 1x20"}, {"corefailures": ONE}),
     "ElastanePartOutOfService": Case({"partsoutofservice": ONE}, {"partsoutofservice": ZERO}),
-    "ElastaneLearnerDead": Case(
-        {"learneralive": ZERO, "inservice": ONE}, {"learneralive": ZERO, "inservice": ZERO}
-    ),
+    "ElastaneLearnerDead": Case({"learneralive": ZERO}, {"learneralive": ONE}),
     "ElastaneLearnerBehind": Case(
         {"learnerbacklog": f"0+1{HOURS}"}, {"learnerbacklog": "1000x590 3x10"}
     ),
@@ -46,14 +48,14 @@ CASES = {
     "ElastaneAgentsFlapping": Case(
         {"agentssilent": " ".join(["0", "1"] * 300)}, {"agentssilent": "0x590 1x10"}
     ),
-    "ElastaneCpuCoverageLow": Case(
-        {"cpucoveredseconds": f"0+800{HOURS}", "predictedseconds": f"0+1000{HOURS}"},
-        {"cpucoveredseconds": f"0+900{HOURS}", "predictedseconds": f"0+1000{HOURS}"},
+    "ElastaneCpuUnderpredicted": Case(
+        {"predictedusedcoreseconds": f"0+130{HOURS}", "predictedcoreseconds": f"0+100{HOURS}"},
+        {"predictedusedcoreseconds": f"0+120{HOURS}", "predictedcoreseconds": f"0+100{HOURS}"},
     ),
-    "ElastaneMemoryCoverageLow": Case(
-        {"memorycoveredseconds": f"0+800{HOURS}", "predictedseconds": f"0+1000{HOURS}"},
+    "ElastaneMemoryUnderpredicted": Case(
+        {"predictedusedmbseconds": f"0+120000{HOURS}", "predictedmbseconds": f"0+100000{HOURS}"},
         # So little was predicted that the ratio says nothing.
-        {"memorycoveredseconds": ZERO, "predictedseconds": f"0+60{HOURS}"},
+        {"predictedusedmbseconds": f"0+200{HOURS}", "predictedmbseconds": f"0+100{HOURS}"},
     ),
     "ElastaneMemoryPreemptions": Case(
         {"memorypreemptions": f"0+1{HOURS}"}, {"memorypreemptions": "0x590 9x10"}
@@ -67,11 +69,12 @@ CASES = {
         {"round99thpercentilemicros": f"30000{HOURS}"},
         {"round99thpercentilemicros": f"300{HOURS}"},
     ),
-    "ElastaneRaisingForbidden": Case(
-        {"raisingforbidden": ONE, "enforcing": ONE}, {"raisingforbidden": ONE, "enforcing": ZERO}
-    ),
+    "ElastaneRaisingForbidden": Case({"raisingforbidden": ONE}, {"raisingforbidden": ZERO}),
     "ElastaneSettingsRefused": Case({"settingsrefused": "0x580 1x20"}, {"settingsrefused": ONE}),
-    "ElastaneObserveFile": Case({"observefile": ONE}, {"observefile": ZERO}),
+    # A standby has not looked since its start.
+    "ElastaneObserveFile": Case(
+        {"observefile": ONE, "active": ONE}, {"observefile": ONE, "active": ZERO}
+    ),
     "ElastaneBookingsMended": Case({"bookingsmended": "0x580 1x20"}, {"bookingsmended": ONE}),
 }
 
@@ -106,12 +109,16 @@ def test_an_alert_fires_when_it_should_and_not_otherwise(
 
 
 def _test(name: str, case: Case, series: dict[str, str], firing: int) -> dict[str, object]:
-    labels = f'name="{case.bean}", instance="rm"'
+    standby = {metric: STANDBY.get(metric, ZERO) for metric in series}
     return {
         "interval": "1m",
         "input_series": [
-            {"series": f"hadoop_resourcemanager_{metric}{{{labels}}}", "values": values}
-            for metric, values in series.items()
+            {
+                "series": f'hadoop_resourcemanager_{metric}{{name="{case.bean}", {where}}}',
+                "values": values,
+            }
+            for where, metrics in ((ACTIVE_LABELS, series), (STANDBY_LABELS, standby))
+            for metric, values in metrics.items()
         ],
         "promql_expr_test": [
             {

@@ -7,6 +7,7 @@
 mod deadline;
 mod launch;
 mod made;
+mod mode_tag;
 mod others;
 mod profile;
 mod recurring;
@@ -24,6 +25,7 @@ pub use elastane_runs::{
     RunRecorder, RunSeries, SignaturePart, kinds,
 };
 pub use made::prediction_outcome;
+pub use mode_tag::{BadMode, is_observed_by_tag};
 pub use others::{Others, OthersPlan};
 pub use profile::{Profile, ProfileSettings, profile};
 pub use recurring::{

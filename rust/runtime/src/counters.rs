@@ -137,20 +137,14 @@ impl Counters {
 #[derive(Debug, Serialize)]
 pub struct Health {
     depository_in_service: bool,
-    depository_failures: u64,
     journal_in_service: bool,
-    journal_failures: u64,
-    learning_failures: u64,
 }
 
 impl Health {
     pub(crate) fn new(counters: &Counters) -> Self {
         Self {
             depository_in_service: counters.depository_in_service.load(Relaxed),
-            depository_failures: counters.depository_failures.load(Relaxed),
             journal_in_service: counters.journal_in_service.load(Relaxed),
-            journal_failures: counters.journal_failures.load(Relaxed),
-            learning_failures: counters.learning_failures.load(Relaxed),
         }
     }
 }
@@ -160,7 +154,7 @@ pub(crate) struct Status<'a> {
     #[serde(flatten)]
     pub(crate) service: ServiceStatus,
     pub(crate) profiles: usize,
-    /// Whether the depository's thread runs, which learns.
+    /// Whether the thread runs that learns and saves.
     pub(crate) learner_alive: bool,
     /// Work that it was given and has not finished.
     pub(crate) learner_backlog: usize,

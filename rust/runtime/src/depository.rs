@@ -181,8 +181,12 @@ impl DepositoryThread {
 
     pub(crate) fn send(&self, work: Work) {
         let is_checkpoint = matches!(work, Work::Checkpoint { .. });
-        self.shared.backlog.add();
-        match self.sender.send(work) {
+        self.shared.backlog.give();
+        let sent = self.sender.send(work);
+        if sent.is_err() {
+            self.shared.backlog.take();
+        }
+        match sent {
             Ok(()) => {}
             Err(_) if is_checkpoint => count(&self.shared.counters.checkpoints_failed),
             Err(_) => log::error!("the depository's thread is gone: a run or a prediction is lost"),

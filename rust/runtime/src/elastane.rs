@@ -24,6 +24,7 @@ use crate::report::ReportError;
 use crate::service::{Reported, Service};
 use crate::settings::RuntimeSettings;
 use crate::start_planner::StartPlanner;
+use crate::submission::{submission_record, wants_observe};
 use crate::writer::JournalWriter;
 
 /// [`Service`] behind a lock. Four threads belong to it: one writes the journal, one the depository, one trains
@@ -145,9 +146,10 @@ impl Elastane {
 
     /// An application was submitted; its run begins, and its containers are predicted.
     pub fn application_added(&self, submission: &Submission, now_ms: i64) -> ApplicationId {
-        let record = crate::submission_record(submission, now_ms);
+        let record = submission_record(submission, now_ms);
         let given = RunSettings(record.settings.clone());
         let demands = self.depository.demands(&record.application_key, &given, now_ms);
+        let demands = if wants_observe(submission) { demands.observed_by_tag() } else { demands };
         let deadline = self.deadline(submission, &record.application_key, &given, now_ms);
         let Submission { queue, user, .. } = submission;
         let mut service = self.service.lock();

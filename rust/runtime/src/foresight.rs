@@ -15,7 +15,7 @@ const MIB: f64 = 1_048_576.0;
 pub struct Foresight {
     /// The measured time.
     pub predicted_ms: f64,
-    /// The part of it in which CPU use was at most the predicted one.
+    /// The part of it in which CPU use was at most the predicted one with its safety margin.
     pub cpu_covered_ms: f64,
     /// The same of memory.
     pub memory_covered_ms: f64,
@@ -50,7 +50,8 @@ impl Foresight {
         let middle_ms = end_ms - i64::from(sample.length_ms / 2);
         let predicted = running.demand.at(middle_ms - running.start_ms);
         let used = used(&sample.usage);
-        let covered_ms = |resource| if covers(predicted, used, resource) { length_ms } else { 0.0 };
+        let allowed = predicted * (1.0 + container.margin);
+        let covered_ms = |resource| if covers(allowed, used, resource) { length_ms } else { 0.0 };
         self.predicted_ms += length_ms;
         self.cpu_covered_ms += covered_ms(Resource::Cpu);
         self.memory_covered_ms += covered_ms(Resource::Memory);
@@ -61,6 +62,6 @@ impl Foresight {
     }
 }
 
-fn covers(predicted: Resources, used: Resources, resource: Resource) -> bool {
-    used.get(resource) <= predicted.get(resource) * (1.0 + ROUNDING)
+fn covers(allowed: Resources, used: Resources, resource: Resource) -> bool {
+    used.get(resource) <= allowed.get(resource) * (1.0 + ROUNDING)
 }

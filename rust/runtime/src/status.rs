@@ -34,7 +34,7 @@ struct Totals {
     /// The other nodes.
     agents_silent: usize,
     containers: usize,
-    /// Planned by a profile.
+    /// Planned by a profile, on nodes whose report is fresh.
     predicted_containers: usize,
     /// The mean safety margin of these, as a percentage of the demand; 0 without any.
     mean_margin_percent: f64,
@@ -45,7 +45,8 @@ struct Totals {
 impl Totals {
     fn of(nodes: &[(NodeId, NodeStatus)], waiting: &[WaitingSnapshot]) -> Self {
         let count = |is: fn(&NodeStatus) -> bool| nodes.iter().filter(|(_, it)| is(it)).count();
-        let measured = || nodes.iter().filter_map(|(_, it)| it.measured.as_ref());
+        let fresh = || nodes.iter().filter(|(_, it)| it.report_is_fresh);
+        let measured = || fresh().filter_map(|(_, it)| it.measured.as_ref());
         let predicted_containers = measured().map(|it| it.predicted_containers).sum();
         let margins: f64 = measured().map(|it| it.margins).sum();
         Self {
@@ -225,6 +226,7 @@ fn named_application(why: &WaitReason) -> Option<ApplicationId> {
         | WaitReason::AtMaximum { .. }
         | WaitReason::UserAtLimit { .. }
         | WaitReason::Yields { .. }
+        | WaitReason::Observed { .. }
         | WaitReason::Skipped { .. } => None,
     }
 }
@@ -294,6 +296,10 @@ impl Words<'_> {
             WaitReason::Yields { node } => (
                 node,
                 "its queue has its guarantee, and another queue waits for its own".to_owned(),
+            ),
+            WaitReason::Observed { node } => (
+                node,
+                "it or its queue is in mode observe, and the node's size is booked".to_owned(),
             ),
             WaitReason::Keeps(kept) => (kept.node, format!("kept for it, {}", self.start(&kept))),
         };

@@ -126,7 +126,9 @@ fn use_is_compared_with_what_was_predicted() {
     assert_eq!((covered.predicted_core_ms, covered.used_core_ms), (1_500.0, 750.0));
     assert_eq!((covered.predicted_mb_ms, covered.used_mb_ms), (2_048.0 * 3e3, 1_024.0 * 3e3));
     assert_eq!(report(1, 0.25, GB, START_MS + 3_000).predicted_ms, 0.0, "it was counted");
-    let above = report(2, 0.75, 2 * GB, START_MS + 6_000);
+    let within_margin = report(2, 0.6, 2 * GB, START_MS + 4_000);
+    assert_eq!(within_margin.cpu_covered_ms, 3e3);
+    let above = report(3, 0.75, 2 * GB, START_MS + 6_000);
     assert_eq!((above.cpu_covered_ms, above.memory_covered_ms), (0.0, 3e3));
 
     let status = service.status(START_MS + 6_000).into_status();

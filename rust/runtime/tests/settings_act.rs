@@ -6,10 +6,11 @@ mod common;
 use std::path::Path;
 
 use common::{
-    GB, NODE, START_MS, commit, free, learn_named, open, open_with, register, reply, run_of,
-    settings, submission, unencoded_report, waiting,
+    GB, NODE, START_MS, commit, free, journal, learn_named, named_submission, open, open_with,
+    register, reply, run_of, settings, submission, unencoded_report, waiting,
 };
 use elastane_core::cluster::{ApplicationId, NodeId};
+use elastane_predict::Submission;
 use elastane_protocol::{CanLimit, Limits, Reply, Report, VERSION, decode, encode};
 use elastane_runtime::Elastane;
 
@@ -258,4 +259,33 @@ fn below_the_least_confidence_the_request_stands() {
     learn(folder.path(), &[0.25]);
     let elastane = open_with(folder.path(), "enforce", &[("profile.least-confidence", "0.6")]);
     assert_eq!(first_step(&elastane).cpu_weight_cores, Some(4.0), "the request's");
+}
+
+#[test]
+fn an_application_is_in_observe_by_its_tag_or_its_queue_and_is_planned_by_its_request() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("nightly", &[0.5])]);
+    let elastane = open_with(folder.path(), "enforce", &[]);
+    let node = register(&elastane);
+    let place = |container: &str, id: &str, tags: &[&str]| {
+        let tags = tags.iter().map(ToString::to_string).collect();
+        let submission = Submission { tags, ..named_submission(id, "nightly") };
+        let application = elastane.application_added(&submission, START_MS);
+        assert!(commit(&elastane, container, application, node, START_MS));
+    };
+    place("plain", "application_2_0001", &["elastane.mode=enforce"]);
+    place("tagged", "application_2_0002", &["elastane.mode=observe"]);
+    let by_queue = [("mode.queue.root", "observe"), ("mode.queue.root.other", "enforce")];
+    elastane.go_on_by(settings(folder.path(), "enforce", &by_queue)).unwrap();
+    place("by-queue", "application_2_0003", &["elastane.mode=enforce"]);
+    elastane.close();
+
+    let records = journal(folder.path());
+    let is_foreseen = |container: &str| {
+        let placed = records.iter().filter(|it| it["kind"] == "placed");
+        placed.filter(|it| it["container"] == container).any(|it| it["profile"].is_string())
+    };
+    assert!(is_foreseen("plain"));
+    assert!(!is_foreseen("tagged"));
+    assert!(!is_foreseen("by-queue"));
 }

@@ -1,7 +1,6 @@
-//! The cluster as the scheduler reports it: nodes, applications and containers, and the decisions about them.
-//!
-//! [`Cluster`] is plain state: its owner passes `now` and every event, and gets decisions with their reasons.
-//! [`Cluster`] is a facade; each room below owns its state and takes the rest as arguments.
+//! The cluster as the scheduler reports it, and the decisions about it. [`Cluster`] is plain state: its owner passes
+//! `now` and every event, and gets decisions with their reasons. It is a facade; each room below owns its state and
+//! takes the rest as arguments.
 
 mod as_of;
 mod bookable;
@@ -133,8 +132,9 @@ impl Cluster {
     /// Replaces what holds at some nodes and queues instead of the settings.
     pub fn set_exceptions(&mut self, exceptions: &Exceptions) {
         self.state.nodes.enforce_as(exceptions);
-        self.bookable.set_ceilings(exceptions.max_ratio_by_label.clone());
-        self.bookable.shares.set_ceilings(exceptions.max_ratio_by_queue.clone());
+        self.bookable.set_ceilings(exceptions);
+        let changed = self.state.observe_queues(exceptions.enforce_by_queue.clone());
+        self.waiting.foreseen_anew(&changed, &self.state.applications);
     }
 
     /// A node is gone, and its containers with it.
@@ -195,9 +195,9 @@ impl Cluster {
 
     /// An application was moved to another queue.
     pub fn application_moved(&mut self, application: ApplicationId, queue: &str) {
-        if let Some(entry) = self.state.applications.get_mut(&application) {
-            queue.clone_into(&mut entry.queue);
+        if self.state.move_application(application, queue) {
             self.waiting.move_to_queue(application, queue);
+            self.waiting.foreseen_anew(&[application], &self.state.applications);
             let containers = self.state.containers.values_mut();
             let of_it = containers.filter(|it| it.application == application);
             self.bookable.shares.carry_over(of_it, |taken_by| taken_by.queue = queue.into());

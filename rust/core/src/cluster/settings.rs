@@ -32,6 +32,8 @@ pub struct Exceptions {
     pub max_ratio_by_queue: BTreeMap<String, f64>,
     /// [`ClusterSettings::enforce`] on the nodes with this label.
     pub enforce_by_label: BTreeMap<String, bool>,
+    /// Whether decisions count for this queue and those below it, where they are enforced at all.
+    pub enforce_by_queue: BTreeMap<String, bool>,
     /// Nodes on which decisions are enforced whatever their label, by host or `host:port`.
     pub enforced_nodes: BTreeSet<String>,
 }

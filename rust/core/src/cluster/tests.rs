@@ -19,6 +19,7 @@ mod overcommitting;
 mod overdue;
 mod owed_flows;
 mod preempting;
+mod queue_modes;
 mod queues;
 mod remaining;
 mod reprovisioning;

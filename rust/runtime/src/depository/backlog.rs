@@ -2,21 +2,31 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The number of works that were given and are not finished. Grows while the thread hangs at a disk.
+/// Work that was given and is not finished. Grows while the thread hangs at a disk.
 #[derive(Debug, Default)]
-pub(super) struct Backlog(AtomicUsize);
+pub(super) struct Backlog {
+    /// Given, and not seen by the thread yet.
+    given: AtomicUsize,
+    /// What the thread had before it when it last looked.
+    asked: AtomicUsize,
+}
 
 impl Backlog {
-    pub(super) fn add(&self) {
-        self.0.fetch_add(1, Relaxed);
+    /// To be called before the work is sent, so that it is never taken before it is given.
+    pub(super) fn give(&self) {
+        self.given.fetch_add(1, Relaxed);
     }
 
-    /// A work begins, and is over even if it panics.
+    /// The thread has seen a work, or a given one was never sent.
     pub(super) fn take(&self) {
-        self.0.fetch_sub(1, Relaxed);
+        self.given.fetch_sub(1, Relaxed);
+    }
+
+    pub(super) fn set_asked(&self, asked: usize) {
+        self.asked.store(asked, Relaxed);
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.load(Relaxed)
+        self.given.load(Relaxed) + self.asked.load(Relaxed)
     }
 }

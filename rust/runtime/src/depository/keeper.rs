@@ -144,10 +144,7 @@ impl Keeper {
             }
             Work::Settings(profile, retention) => self.go_on_by(profile, retention),
             Work::Close => return true,
-            asked => {
-                self.shared.backlog.add();
-                self.asked.push_back(asked);
-            }
+            asked => self.asked.push_back(asked),
         }
         false
     }
@@ -160,6 +157,11 @@ impl Keeper {
                 .map(|applications| self.profiles_to_make = applications.into());
             self.tell("profiles are made by the new settings only as applications end", queued);
         }
+    }
+
+    /// Says how much is unfinished, until the next look.
+    pub(super) fn tell_backlog(&self) {
+        self.shared.backlog.set_asked(self.asked.len());
     }
 
     /// Whether something is unfinished that somebody asked for.
@@ -196,7 +198,6 @@ impl Keeper {
     }
 
     fn answer(&mut self, work: Work) {
-        self.shared.backlog.take();
         match work {
             Work::Submitted(submitted) => {
                 let id = submitted.record.application_id.clone();

@@ -47,7 +47,7 @@ impl Trainer {
                         }
                         Trained { key, newest_ms, models: Vec::new() }
                     });
-                    shared.backlog.add();
+                    shared.backlog.give();
                     if trained.send(Work::Trained(result)).is_err() {
                         break;
                     }

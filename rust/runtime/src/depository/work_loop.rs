@@ -17,6 +17,7 @@ pub(super) fn run(mut keeper: Keeper, shared: &Shared, work: &Receiver<Work>) ->
         if is_closing && !keeper.has_asked() {
             break;
         }
+        keeper.tell_backlog();
         if !panics.survive(&mut keeper, true, Keeper::take_step) {
             match next(&keeper, work) {
                 Ok(work) => {

@@ -53,8 +53,12 @@ fn every_key_that_is_read_has_a_row_and_every_row_is_a_key() {
     let rows: BTreeSet<String> = rows().into_iter().map(|row| row.key).collect();
     let mut keys = Keys::of([(format!("{PREFIX}depository.file"), "/d".into())].into());
     RuntimeSettings::read(&mut keys, true).unwrap();
-    let labels_and_queues =
-        ["mode.label.LABEL", "overcommit.max-ratio.label.LABEL", "overcommit.max-ratio.queue.PATH"];
+    let labels_and_queues = [
+        "mode.label.LABEL",
+        "mode.queue.PATH",
+        "overcommit.max-ratio.label.LABEL",
+        "overcommit.max-ratio.queue.PATH",
+    ];
     let labels_and_queues = labels_and_queues.map(str::to_owned);
     let of_java = OF_JAVA.map(str::to_owned);
     // The mode has a table of its own.

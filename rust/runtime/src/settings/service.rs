@@ -113,6 +113,7 @@ impl ServiceSettings {
                 max_ratio_by_label: keys.numbers_below("overcommit.max-ratio.label.", RATIOS)?,
                 max_ratio_by_queue: keys.numbers_below("overcommit.max-ratio.queue.", RATIOS)?,
                 enforce_by_label: keys.choices_below("mode.label.", &MODES)?,
+                enforce_by_queue: keys.choices_below("mode.queue.", &MODES)?,
                 enforced_nodes: keys.list("mode.enforced-nodes"),
             },
             plan,

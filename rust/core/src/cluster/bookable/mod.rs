@@ -24,7 +24,7 @@ pub(crate) use booked::Booked;
 pub use change::{BookableChange, Resized};
 pub use growth::BookableRatio;
 pub(crate) use growth::Growth;
-pub(crate) use headroom::{at_limit, headroom};
+pub(crate) use headroom::{at_limit, headroom, is_beyond_observed};
 pub use hold::Preemption;
 pub(crate) use hold::may_preempt;
 pub use part::QueueShare;
@@ -33,7 +33,7 @@ pub(crate) use shares::Shares;
 pub(crate) use taken::{Next, Taken, TakenBy};
 pub use users::UserLimit;
 
-use super::settings::ClusterSettings;
+use super::settings::{ClusterSettings, Exceptions};
 use super::state::{Application, Applications, NodeEntry, Nodes, State};
 use super::waiting::WaitingTable;
 use crate::amounts::Amounts;
@@ -75,9 +75,10 @@ struct Sums {
 }
 
 impl Bookable {
-    /// How many times its registered size a node of each of these labels may book at most.
-    pub(crate) fn set_ceilings(&mut self, by_label: BTreeMap<String, f64>) {
-        self.ceilings = by_label;
+    /// How many times its registered size a node of each label, and its maximum a queue, may book at most.
+    pub(crate) fn set_ceilings(&mut self, exceptions: &Exceptions) {
+        self.ceilings = exceptions.max_ratio_by_label.clone();
+        self.shares.set_ceilings(exceptions.max_ratio_by_queue.clone());
     }
 
     /// Whether every node stays at its registered size from now on.

@@ -16,7 +16,7 @@ const MOST_STEPS_OF_A_NODE: usize = 6_000;
 /// `can_limit`. A container without an entry is not limited. `lent_to` is the executor to which the
 /// node's remaining resources are lent.
 ///
-/// The use of an executor without a profile is unknown. Where CPU is weighed, it weighs its share of
+/// The use of an executor without a profile is unknown, and that of one in observe counts as unknown. Where CPU is weighed, it weighs its share of
 /// the virtual cores that run there, so that it neither starves nor starves others.
 pub(crate) fn limit_plans<'a>(
     state: &'a State,
@@ -36,7 +36,7 @@ pub(crate) fn limit_plans<'a>(
     let most_steps = MOST_STEPS_OF_A_NODE / entry.containers.len().max(1);
     let steps = |container: &Container| {
         let running = planned(entry, container, lent_to)?;
-        let steps = if container.profile().is_some() {
+        let steps = if container.profile().is_some() && !is_observed(state, container) {
             let plan = LimitPlan {
                 settings,
                 can_limit,
@@ -64,6 +64,12 @@ pub(crate) fn limit_plans<'a>(
         .collect();
     plans.sort_unstable_by_key(|(id, _)| *id);
     plans
+}
+
+/// Whether a container began with a prediction that counts no more.
+fn is_observed(state: &State, container: &Container) -> bool {
+    let application = state.applications.get(&container.application);
+    application.is_some_and(|application| application.demands.are_withheld())
 }
 
 /// The executor that a container's limits follow. While nothing but time moved its demand, the

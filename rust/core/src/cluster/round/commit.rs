@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::amounts::Amounts;
 use crate::cluster::Cluster;
-use crate::cluster::bookable::{Next, Shares, Taken, TakenBy, demanded_of};
+use crate::cluster::bookable::{Next, Shares, Taken, TakenBy, demanded_of, is_beyond_observed};
 use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Judge, Prospect};
 use crate::cluster::settings::ClusterSettings;
@@ -32,6 +32,7 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
                     Refusal::QueueAtMaximum(_) => Note::AtMaximum { node: commit.node },
                     Refusal::UserAtLimit { .. } => Note::UserAtLimit { node: commit.node },
                     Refusal::QueueYields(_) => Note::Yields { node: commit.node },
+                    Refusal::Observed => Note::Observed { node: commit.node },
                 };
                 cluster.waiting.note(commit.application, note);
                 return Commit::Refused(refusal);
@@ -115,6 +116,9 @@ fn approve(
     }
     if !request.fits_into(entry.registered) {
         return Some(Err(Refusal::LargerThanNode));
+    }
+    if is_beyond_observed(application, entry, request) {
+        return Some(Err(Refusal::Observed));
     }
     let active_users = waiting.users_in(queue);
     let user = &application.user;

@@ -51,6 +51,11 @@ pub enum WaitReason {
         /// The node that was checked.
         node: NodeId,
     },
+    /// It fits, above the node's registered size; it or its queue is in observe.
+    Observed {
+        /// The node that was checked.
+        node: NodeId,
+    },
     /// Its queue does not let it start yet, because of its limit of application masters.
     Held,
 }
@@ -82,6 +87,7 @@ pub(crate) fn wait_reason(
         Note::AtMaximum { node } => Some(WaitReason::AtMaximum { node }),
         Note::UserAtLimit { node } => Some(WaitReason::UserAtLimit { node }),
         Note::Yields { node } => Some(WaitReason::Yields { node }),
+        Note::Observed { node } => Some(WaitReason::Observed { node }),
         Note::NoFit { node, resource } => {
             let judge = Judge::of(policy.as_ref());
             if let Some(entry) = state.nodes.get_mut(node) {

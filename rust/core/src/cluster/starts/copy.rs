@@ -157,8 +157,9 @@ impl<'a> Limits<'a> {
         let is_at_limit = known.map(|(_, is_at_limit)| *is_at_limit).unwrap_or_else(|| {
             let shares = &bookable.shares;
             let note = at_limit(settings, shares, state, waiting, self.application, node);
-            // A queue yields for now, and on full nodes only.
-            let is_at_limit = note.is_some_and(|note| !matches!(note, Note::Yields { .. }));
+            // For now, and on full nodes only.
+            let passes = |note| matches!(note, Note::Yields { .. } | Note::Observed { .. });
+            let is_at_limit = note.is_some_and(|note| !passes(note));
             self.by_label.push((label, is_at_limit));
             is_at_limit
         });

@@ -132,4 +132,7 @@ pub enum Refusal {
     /// The node's registered size is booked, and what it may book above that is not for this queue.
     #[error("queue {0} has its guarantee, and another queue waits for its own")]
     QueueYields(Arc<str>),
+    /// Its application or queue is in observe, and the node's registered size is booked.
+    #[error("it is in mode observe, and the node's size is booked")]
+    Observed,
 }

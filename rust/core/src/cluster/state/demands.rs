@@ -39,11 +39,20 @@ impl Basis {
 /// Largest margin. A demand a thousand times larger is capped at any node's capacity.
 const LARGEST_MARGIN: f64 = 1e3;
 
-/// Predictions by kind of container. A kind without a prediction is planned at its request.
+/// Predictions by kind of container. A kind without a prediction is planned at its request. So is every kind while
+/// the predictions are withheld: the application is in observe.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Demands {
     /// Sorted by kind. Most applications have two kinds, and a map allocates space for a dozen.
     known: Vec<(ContainerKind, Predicted)>,
+    observed: Observed,
+}
+
+/// What keeps an application in observe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Observed {
+    by_tag: bool,
+    by_queue: bool,
 }
 
 impl Predicted {
@@ -72,8 +81,27 @@ impl Demands {
         true
     }
 
-    /// The prediction of a kind.
+    /// The same, of an application whose submitter wants no decisions.
+    pub fn observed_by_tag(mut self) -> Self {
+        self.observed.by_tag = true;
+        self
+    }
+
+    /// Returns whether that changed.
+    pub(crate) fn observe_by_queue(&mut self, by_queue: bool) -> bool {
+        std::mem::replace(&mut self.observed.by_queue, by_queue) != by_queue
+    }
+
+    /// Whether the application is in observe.
+    pub fn are_withheld(&self) -> bool {
+        self.observed.by_tag || self.observed.by_queue
+    }
+
+    /// The prediction of a kind that counts.
     pub fn of(&self, kind: ContainerKind) -> Option<&Predicted> {
+        if self.are_withheld() {
+            return None;
+        }
         let place = self.index(kind).ok()?;
         Some(&self.known[place].1)
     }

@@ -9,6 +9,7 @@ mod enforced;
 mod node;
 mod node_plan;
 mod nodes;
+mod queue_modes;
 mod request;
 
 use std::collections::{BTreeMap, HashMap};
@@ -25,6 +26,7 @@ pub use request::Request;
 
 pub(crate) use node_plan::PlanState;
 pub(crate) use nodes::Nodes;
+use queue_modes::QueueModes;
 
 use super::settings::ClusterSettings;
 use crate::demand::Demand;
@@ -43,6 +45,7 @@ pub(crate) struct State {
     /// By YARN's id.
     pub(crate) containers: HashMap<Arc<str>, Container>,
     next_executor: u64,
+    queue_modes: QueueModes,
 }
 
 impl State {
@@ -53,7 +56,33 @@ impl State {
         state
     }
 
-    pub(crate) fn add_application(&mut self, application: Application) -> ApplicationId {
+    /// Takes over the modes of queues; gives the applications for which that changes something.
+    pub(crate) fn observe_queues(
+        &mut self,
+        enforce_by_path: BTreeMap<String, bool>,
+    ) -> Vec<ApplicationId> {
+        let modes = QueueModes::new(enforce_by_path);
+        let changed = self.applications.iter_mut().filter_map(|(id, application)| {
+            let by_queue = modes.observes(&application.queue);
+            application.demands.observe_by_queue(by_queue).then_some(*id)
+        });
+        let changed = changed.collect();
+        self.queue_modes = modes;
+        changed
+    }
+
+    /// An application is in another queue from now on; false if it is unknown.
+    pub(crate) fn move_application(&mut self, application: ApplicationId, queue: &str) -> bool {
+        let Some(entry) = self.applications.get_mut(&application) else {
+            return false;
+        };
+        queue.clone_into(&mut entry.queue);
+        entry.demands.observe_by_queue(self.queue_modes.observes(queue));
+        true
+    }
+
+    pub(crate) fn add_application(&mut self, mut application: Application) -> ApplicationId {
+        application.demands.observe_by_queue(self.queue_modes.observes(&application.queue));
         let id = ApplicationId(self.next_application);
         self.next_application += 1;
         self.applications.insert(id, application);

@@ -58,6 +58,8 @@ pub(crate) enum Note {
     UserAtLimit { node: NodeId },
     /// It fits, above the node's registered size; its queue has its guarantee, and another queue waits for its own.
     Yields { node: NodeId },
+    /// It is in observe, and the node's registered size is booked.
+    Observed { node: NodeId },
     /// It was named, and CapacityScheduler skipped it.
     Skipped { node: NodeId },
 }

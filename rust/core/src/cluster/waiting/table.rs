@@ -168,6 +168,17 @@ impl WaitingTable {
         }
     }
 
+    /// Whether the predictions for these applications count may have changed.
+    pub(crate) fn foreseen_anew(&mut self, ids: &[ApplicationId], applications: &Applications) {
+        self.version += 1;
+        for id in ids {
+            let row = self.rows.get(id).copied();
+            if let (Some(row), Some(application)) = (row, applications.get(id)) {
+                self.predict(row, &application.demands);
+            }
+        }
+    }
+
     fn predict(&mut self, row: Row, demands: &Demands) {
         self.predicted[row] = demands.of(self.lines[row].kind).cloned();
         for screen in &mut self.screens {

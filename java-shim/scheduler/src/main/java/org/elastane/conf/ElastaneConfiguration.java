@@ -82,6 +82,16 @@ public final class ElastaneConfiguration {
         || conf.getPropsWithPrefix(MODE + ".label.").containsValue("enforce");
   }
 
+  /** The modes of queues, by their paths; the core checks them. */
+  public static Map<String, Mode> queueModes(Configuration conf) {
+    Map<String, Mode> modes = new TreeMap<>();
+    conf.getPropsWithPrefix(MODE + ".queue.")
+        .forEach(
+            (path, mode) ->
+                modes.put(path, mode.trim().equals("observe") ? Mode.OBSERVE : Mode.ENFORCE));
+    return modes;
+  }
+
   /** Makes the mode {@code observe} on every node. */
   public static void observeEverywhere(Configuration conf) {
     conf.getPropsWithPrefix(MODE + ".").keySet().forEach(rest -> conf.unset(MODE + "." + rest));

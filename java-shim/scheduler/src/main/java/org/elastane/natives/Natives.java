@@ -276,8 +276,7 @@ public final class Natives {
 
   /**
    * Whether the parts of the core that fail alone work, as JSON: {@code {"depository_in_service",
-   * "depository_failures","journal_in_service","journal_failures","learning_failures"}}. Waits for
-   * no other call.
+   * "journal_in_service"}}. Waits for no other call.
    */
   public static native String health(long core);
 

@@ -72,7 +72,7 @@ final class ActiveServices {
         "stop publishing sizes",
         () -> {
           sizesFollow.stop();
-          sizes.unregister();
+          sizes.close();
         });
     if (shared != null) {
       guard.always("stop sharing the depository", shared::close);

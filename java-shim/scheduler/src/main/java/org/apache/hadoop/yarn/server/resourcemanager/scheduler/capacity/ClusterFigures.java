@@ -13,6 +13,7 @@ final class ClusterFigures implements Consumer<MetricsRecordBuilder> {
   private final CoreGuard guard;
   private final LiveSettings settings;
   private final Parts parts;
+  private final BooleanSupplier active;
   private final BooleanSupplier raisingForbidden;
   private final Supplier<JsonNode> status;
   private final Supplier<JsonNode> sizes;
@@ -25,12 +26,14 @@ final class ClusterFigures implements Consumer<MetricsRecordBuilder> {
       CoreGuard guard,
       LiveSettings settings,
       Parts parts,
+      BooleanSupplier active,
       BooleanSupplier raisingForbidden,
       Supplier<JsonNode> status,
       Supplier<JsonNode> sizes) {
     this.guard = guard;
     this.settings = settings;
     this.parts = parts;
+    this.active = active;
     this.raisingForbidden = raisingForbidden;
     this.status = status;
     this.sizes = sizes;
@@ -39,6 +42,8 @@ final class ClusterFigures implements Consumer<MetricsRecordBuilder> {
   @Override
   public void accept(MetricsRecordBuilder builder) {
     flag(builder, "InService", "1 while the core decides", guard.inService());
+    flag(
+        builder, "Active", "1 while this ResourceManager is the active one", active.getAsBoolean());
     flag(builder, "Enforcing", "1 while the mode in force is enforce", settings.isEnforcing());
     flag(builder, "ObserveFile", "1 while the observe file exists", settings.isObserveFileThere());
     flag(

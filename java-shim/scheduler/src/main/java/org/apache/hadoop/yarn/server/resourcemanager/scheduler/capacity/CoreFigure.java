@@ -3,25 +3,30 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import static org.apache.hadoop.metrics2.lib.Interns.info;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Locale;
 import org.apache.hadoop.metrics2.MetricsInfo;
 import org.apache.hadoop.metrics2.MetricsRecordBuilder;
 
 /**
- * A number of the core's status that is published as a metric. 0 while the core gives no status.
+ * A number of the core's status that is published as a metric, and is not there while the core
+ * gives no status: a counter that fell to 0 and came back would count everything twice.
  */
 enum CoreFigure {
   NODES_ENFORCED("NodesEnforced", "Nodes at which decisions are enforced"),
   AGENTS_FRESH("AgentsFresh", "Nodes whose agent's report is recent enough to act on"),
-  AGENTS_SILENT("AgentsSilent", "The other nodes"),
+  AGENTS_SILENT("AgentsSilent", "Nodes whose agent never reported, or too long ago to act on"),
   CONTAINERS("Containers", "Containers that run"),
-  PREDICTED_CONTAINERS("PredictedContainers", "Those of them that are planned by a profile"),
-  MEAN_MARGIN_PERCENT("MeanMarginPercent", "Their mean safety margin"),
+  PREDICTED_CONTAINERS(
+      "PredictedContainers", "Containers planned by a profile on nodes whose report is recent"),
+  MEAN_MARGIN_PERCENT(
+      "MeanMarginPercent", "Mean safety margin of the containers planned by a profile"),
   WAITING_APPLICATIONS("WaitingApplications", "Applications that wait for a container"),
-  WAITING_CONTAINERS("WaitingContainers", "Containers that they wait for"),
+  WAITING_CONTAINERS("WaitingContainers", "Containers that applications wait for"),
   RUNS_RECORDING("RunsRecording", "Runs that are being recorded"),
   PROFILES("Profiles", "Profiles in memory"),
-  LEARNER_ALIVE("LearnerAlive", "1 while the thread runs that learns and saves"),
-  LEARNER_BACKLOG("LearnerBacklog", "Work that this thread has not finished"),
+  LEARNER_ALIVE("LearnerAlive", "1 while the thread runs that learns and saves runs"),
+  LEARNER_BACKLOG(
+      "LearnerBacklog", "Work that the thread that learns and saves runs has not finished"),
   RUNS_RESUMED(Kind.COUNT, "RunsResumed", "Runs that an earlier process began to record"),
   ADMITTED_BY_CORE(Kind.COUNT, "AdmittedByCore", "Commits that the core checked and admitted"),
   ADMITTED_BY_CAPACITY_SCHEDULER(
@@ -31,13 +36,29 @@ enum CoreFigure {
   SAMPLES_LOST(Kind.COUNT, "SamplesLost", "Samples dropped because they could not be saved"),
   PREDICTED_MS(Kind.SECONDS, "PredictedSeconds", "Measured time of containers with a profile"),
   CPU_COVERED_MS(
-      Kind.SECONDS, "CpuCoveredSeconds", "The part in which CPU use was within the prediction"),
+      Kind.SECONDS,
+      "CpuCoveredSeconds",
+      "Measured time in which CPU use was within prediction and margin"),
   MEMORY_COVERED_MS(
-      Kind.SECONDS, "MemoryCoveredSeconds", "The part in which memory was within the prediction"),
-  PREDICTED_CORE_MS(Kind.SECONDS, "PredictedCoreSeconds", "CPU predicted for that time"),
-  PREDICTED_USED_CORE_MS(Kind.SECONDS, "PredictedUsedCoreSeconds", "CPU used in that time"),
-  PREDICTED_MB_MS(Kind.SECONDS, "PredictedMBSeconds", "Memory predicted for that time"),
-  PREDICTED_USED_MB_MS(Kind.SECONDS, "PredictedUsedMBSeconds", "Memory used in that time"),
+      Kind.SECONDS,
+      "MemoryCoveredSeconds",
+      "Measured time in which memory was within prediction and margin"),
+  PREDICTED_CORE_MS(
+      Kind.SECONDS,
+      "PredictedCoreSeconds",
+      "CPU predicted for the measured time of containers with a profile"),
+  PREDICTED_USED_CORE_MS(
+      Kind.SECONDS,
+      "PredictedUsedCoreSeconds",
+      "CPU used in the measured time of containers with a profile"),
+  PREDICTED_MB_MS(
+      Kind.SECONDS,
+      "PredictedMBSeconds",
+      "Memory predicted for the measured time of containers with a profile"),
+  PREDICTED_USED_MB_MS(
+      Kind.SECONDS,
+      "PredictedUsedMBSeconds",
+      "Memory used in the measured time of containers with a profile"),
   FORESEEN_BY_RUNS(Kind.COUNT, "ForeseenByRuns", "Predictions from runs of the same settings"),
   FORESEEN_BY_SETTINGS(Kind.COUNT, "ForeseenBySettings", "Predictions by a model of settings"),
   FORESEEN_BY_OTHERS(Kind.COUNT, "ForeseenByOthers", "Predictions from other applications"),
@@ -45,7 +66,8 @@ enum CoreFigure {
       Kind.COUNT, "ForeseenByRequest", "Requests taken as they are though runs were known"),
   MODELS_TRAINED(Kind.COUNT, "ModelsTrained", "Models of settings that were trained"),
   DEADLINES_MET(Kind.COUNT, "DeadlinesMet", "Applications that ended by their deadline"),
-  DEADLINES_MISSED(Kind.COUNT, "DeadlinesMissed", "Applications that did not"),
+  DEADLINES_MISSED(
+      Kind.COUNT, "DeadlinesMissed", "Applications that ended after their deadline, or failed"),
   SPARED_MEMORY_VICTIMS(
       Kind.COUNT, "SparedMemoryVictims", "Containers that were told to end and need not"),
   REFUSED_MEMORY_VICTIMS(
@@ -74,7 +96,7 @@ enum CoreFigure {
 
   CoreFigure(Kind kind, String name, String about) {
     this.kind = kind;
-    key = name().toLowerCase(java.util.Locale.ROOT);
+    key = name().toLowerCase(Locale.ROOT);
     metric = info(name, about);
   }
 
@@ -84,10 +106,13 @@ enum CoreFigure {
   }
 
   /**
-   * @param status the core's, or an empty one
+   * @param status the core's; adds nothing where it lacks the number
    */
   void add(MetricsRecordBuilder builder, JsonNode status) {
     JsonNode value = status.path(key);
+    if (value.isMissingNode()) {
+      return;
+    }
     switch (kind) {
       case COUNT:
         builder.addCounter(metric, value.asLong());

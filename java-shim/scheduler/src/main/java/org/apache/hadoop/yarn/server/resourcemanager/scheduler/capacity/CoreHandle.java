@@ -260,9 +260,21 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     return call(core -> Natives.takeOverDepository(core, file.toString()));
   }
 
-  /** Whether depository, journal and learning work, as JSON; see {@link Natives#health}. */
+  /**
+   * Whether depository and journal work, as JSON; see {@link Natives#health}. Never waits: Hadoop's
+   * metrics system asks, with a lock that a thread with the scheduler's lock may want.
+   *
+   * @return null while a core is being opened or closed
+   */
   String health() {
-    return call(Natives::health);
+    if (!lock.readLock().tryLock()) {
+      return null;
+    }
+    try {
+      return handle == NOT_OPEN ? null : Natives.health(handle);
+    } finally {
+      lock.readLock().unlock();
+    }
   }
 
   /** The core's state and counters, as JSON. */

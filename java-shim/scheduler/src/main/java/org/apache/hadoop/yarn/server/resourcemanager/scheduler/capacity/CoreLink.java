@@ -1,6 +1,7 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
@@ -166,7 +167,13 @@ final class CoreLink {
 
   private ClusterFigures figures() {
     return new ClusterFigures(
-        guard, settings, parts, () -> raisingForbidden() != null, status::snapshot, sizes::all);
+        guard,
+        settings,
+        parts,
+        () -> scheduler.getRMContext().getHAServiceState() == HAServiceState.ACTIVE,
+        () -> raisingForbidden() != null,
+        status::snapshot,
+        sizes::all);
   }
 
   private void openCore() {
@@ -375,7 +382,7 @@ final class CoreLink {
     }
   }
 
-  private QueueOrder newQueueOrder() {
-    return new QueueOrder(guard, applications, rounds);
+  private QueueOrder newQueueOrder(String queuePath) {
+    return new QueueOrder(queuePath, guard, applications, rounds);
   }
 }

@@ -74,7 +74,7 @@ final class ElastaneMetrics implements MetricsSource {
   }
 
   void unregister() {
-    MetricsSources.unregister(NAME);
+    MetricsSources.unregister(NAME, this);
     roundTime.stop();
     commitTime.stop();
     reportTime.stop();

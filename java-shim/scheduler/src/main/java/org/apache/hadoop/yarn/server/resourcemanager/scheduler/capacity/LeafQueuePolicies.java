@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.BiConsumer;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 final class LeafQueuePolicies {
   private static final Logger LOG = LoggerFactory.getLogger(LeafQueuePolicies.class);
 
-  private final Supplier<QueueOrder> orders;
+  private final Function<String, QueueOrder> orders;
   private final Class<?> leafQueueClass;
   private final MethodHandle getPolicy;
   private final MethodHandle setPolicy;
@@ -39,9 +39,9 @@ final class LeafQueuePolicies {
   private final SaidOnce foreignLogged = new SaidOnce();
 
   /**
-   * @param orders makes the order of a queue
+   * @param orders makes the order of a queue, of which it gets the path
    */
-  LeafQueuePolicies(Supplier<QueueOrder> orders) {
+  LeafQueuePolicies(Function<String, QueueOrder> orders) {
     this.orders = orders;
     // Hadoop 3.3 declares both methods in LeafQueue, 3.4 and later in its superclass. A direct call
     // would bind this class to one of the two.
@@ -78,7 +78,7 @@ final class LeafQueuePolicies {
       return;
     }
     OrderingPolicy<FiCaSchedulerApp> policy = policyOf(queue);
-    OrderingPolicy<FiCaSchedulerApp> replacement = replacementOf(policy);
+    OrderingPolicy<FiCaSchedulerApp> replacement = replacementOf(policy, queue.getQueuePath());
     if (replacement != null) {
       setPolicyOf(queue, replacement);
       isOursNow(queue);
@@ -148,13 +148,15 @@ final class LeafQueuePolicies {
     return ours.size();
   }
 
-  private OrderingPolicy<FiCaSchedulerApp> replacementOf(OrderingPolicy<FiCaSchedulerApp> policy) {
+  private OrderingPolicy<FiCaSchedulerApp> replacementOf(
+      OrderingPolicy<FiCaSchedulerApp> policy, String queuePath) {
     // These classes only: an administrator who configures a subclass wants its order.
     if (policy.getClass() == FifoOrderingPolicy.class) {
-      return new ElastaneFifoOrderingPolicy(orders.get());
+      return new ElastaneFifoOrderingPolicy(orders.apply(queuePath));
     }
     if (policy.getClass() == FairOrderingPolicy.class) {
-      return new ElastaneFairOrderingPolicy(orders.get(), (FairOrderingPolicy<?>) policy);
+      return new ElastaneFairOrderingPolicy(
+          orders.apply(queuePath), (FairOrderingPolicy<?>) policy);
     }
     return null;
   }

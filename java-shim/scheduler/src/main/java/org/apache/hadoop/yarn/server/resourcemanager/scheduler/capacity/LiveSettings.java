@@ -126,7 +126,9 @@ final class LiveSettings {
           }
         });
     core.setSettings(ElastaneConfiguration.json(settings));
-    rounds.setOrder(ElastaneConfiguration.placementOrder(current));
+    rounds.setOrder(
+        ElastaneConfiguration.placementOrder(current),
+        new QueueModes(ElastaneConfiguration.queueModes(current)));
     enforcement.want(enforce);
     tellCore();
   }

@@ -15,7 +15,11 @@ final class MetricsSources {
     system.register(name, about, source);
   }
 
-  static void unregister(String name) {
-    DefaultMetricsSystem.instance().unregisterSource(name);
+  /** Removes the source, unless another one has its name by now. */
+  static void unregister(String name, MetricsSource source) {
+    MetricsSystem system = DefaultMetricsSystem.instance();
+    if (system.getSource(name) == source) {
+      system.unregisterSource(name);
+    }
   }
 }

@@ -53,9 +53,10 @@ final class Parts {
   /** Empty while no core is open. */
   private JsonNode health() {
     try {
-      return JSON.readTree(core.health());
-    } catch (CoreHandle.CoreClosedException | JsonProcessingException e) {
-      return JSON.createObjectNode();
+      String health = core.health();
+      return health == null ? JSON.createObjectNode() : JSON.readTree(health);
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("the core's health is no JSON", e);
     }
   }
 

@@ -14,6 +14,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
 
 /** The order of one leaf queue's applications on the node of the round. */
 final class QueueOrder {
+  private final String path;
   private final CoreGuard guard;
   private final CoreApplications applications;
   private final Rounds rounds;
@@ -21,7 +22,11 @@ final class QueueOrder {
   /** Applications of this queue whose pending asks the core does not know yet. */
   private final Map<ApplicationId, FiCaSchedulerApp> unknown = new ConcurrentHashMap<>();
 
-  QueueOrder(CoreGuard guard, CoreApplications applications, Rounds rounds) {
+  /**
+   * @param path the queue's
+   */
+  QueueOrder(String path, CoreGuard guard, CoreApplications applications, Rounds rounds) {
+    this.path = path;
     this.guard = guard;
     this.applications = applications;
     this.rounds = rounds;
@@ -60,20 +65,23 @@ final class QueueOrder {
     }
     Predicate<FiCaSchedulerApp> mayKill = round.mayKill();
     if (mayKill != null) {
-      return new Walk(round, inBaseOrder.get(), mayKill);
+      return new Walk(round, inBaseOrder.get(), mayKill, !rounds.keepsBaseOrder(path));
     }
-    if (rounds.keepsBaseOrder()) {
+    if (rounds.keepsBaseOrder(path)) {
       Predicate<FiCaSchedulerApp> fitting = round.fitting();
       return fitting == null
           ? null
           : new Walk(
-              round, inBaseOrder.get(), attempt -> isUnknown(attempt) || fitting.test(attempt));
+              round,
+              inBaseOrder.get(),
+              attempt -> isUnknown(attempt) || fitting.test(attempt),
+              false);
     }
     List<FiCaSchedulerApp> best = round.best(this);
     if (best == null) {
       return null;
     }
-    Walk walk = new Walk(round, withUnknown(best, all).iterator(), any -> true);
+    Walk walk = new Walk(round, withUnknown(best, all).iterator(), any -> true, true);
     if (best.size() >= Rounds.BEST_OF_QUEUE) {
       walk.follow(
           inBaseOrder,
@@ -122,6 +130,7 @@ final class QueueOrder {
    */
   private final class Walk implements Iterator<FiCaSchedulerApp> {
     private final Round round;
+    private final boolean isInCoresOrder;
     private Iterator<FiCaSchedulerApp> candidates;
     private Predicate<FiCaSchedulerApp> mayGo;
     private Supplier<Iterator<FiCaSchedulerApp>> followers;
@@ -129,9 +138,16 @@ final class QueueOrder {
     private FiCaSchedulerApp next;
     private FiCaSchedulerApp offered;
 
+    /**
+     * @param isInCoresOrder whether the core is told what it named in vain
+     */
     private Walk(
-        Round round, Iterator<FiCaSchedulerApp> candidates, Predicate<FiCaSchedulerApp> mayGo) {
+        Round round,
+        Iterator<FiCaSchedulerApp> candidates,
+        Predicate<FiCaSchedulerApp> mayGo,
+        boolean isInCoresOrder) {
       this.round = round;
+      this.isInCoresOrder = isInCoresOrder;
       this.candidates = candidates;
       this.mayGo = mayGo;
     }
@@ -165,7 +181,9 @@ final class QueueOrder {
 
     private FiCaSchedulerApp find() {
       if (offered != null) {
-        round.skipped(offered);
+        if (isInCoresOrder) {
+          round.skipped(offered);
+        }
         offered = null;
       }
       while (true) {

@@ -110,7 +110,7 @@ final class Reconciliation {
       if (logged.compareAndSet(false, true)) {
         LOG.error(
             "The core had booked {} on {} otherwise than CapacityScheduler, and was told; further"
-                + " ones are only counted (bookings_mended)",
+                + " ones are only counted (BookingsMended)",
             container,
             record.rmNode.getNodeID());
       }

@@ -17,7 +17,8 @@ import org.elastane.natives.Natives;
 
 /**
  * One attempt of one thread to place a container on a node. The core is asked once, when the first
- * leaf queue needs its order, and once more if a queue skipped all that the core named.
+ * leaf queue needs its order, and once more if a queue skipped all that the core named, or if one
+ * queue is served in the core's order and another in its own.
  */
 final class Round {
   private final Rounds rounds;
@@ -29,7 +30,8 @@ final class Round {
   private boolean begun;
   private FiCaSchedulerNode node;
   private Answer answer = Answer.NOT_ASKED;
-  private int[] fitting = Rounds.NOBODY;
+  private boolean isBestKnown;
+  private int[] fitting;
   private int[] rest;
   private FiCaSchedulerApp lastOffered;
   private FiCaSchedulerApp refused;
@@ -62,8 +64,9 @@ final class Round {
     begun = false;
     node = null;
     best.clear();
+    isBestKnown = false;
     skipped.clear();
-    fitting = Rounds.NOBODY;
+    fitting = null;
     rest = null;
     lastOffered = null;
     refused = null;
@@ -114,7 +117,7 @@ final class Round {
   /** Tells the core which applications it named in vain. */
   void tellSkipped() {
     NodeRecord record = skipped.isEmpty() ? null : nodes.find(node.getNodeID());
-    if (record == null || rounds.keepsBaseOrder()) {
+    if (record == null) {
       return;
     }
     int[] numbers = new int[skipped.size()];
@@ -133,8 +136,9 @@ final class Round {
    * base order.
    */
   List<FiCaSchedulerApp> best(QueueOrder queue) {
-    if (answer == Answer.NOT_ASKED) {
-      int[] numbers = askOnce(Natives.NAME_BEST);
+    if (!isBestKnown && answer != Answer.CAPACITY_SCHEDULER) {
+      isBestKnown = true;
+      int[] numbers = ask(Natives.NAME_BEST);
       for (int number : numbers == null ? Rounds.NOBODY : numbers) {
         ApplicationRecord application = applications.find(number);
         ApplicationRecord.Entry entry = application == null ? null : application.entry();
@@ -161,8 +165,8 @@ final class Round {
 
   /** The applications that fit this node; null for the base order of all. */
   Predicate<FiCaSchedulerApp> fitting() {
-    if (answer == Answer.NOT_ASKED) {
-      int[] numbers = askOnce(Natives.NAME_FITTING);
+    if (fitting == null && answer != Answer.CAPACITY_SCHEDULER) {
+      int[] numbers = ask(Natives.NAME_FITTING);
       fitting = numbers == null ? Rounds.NOBODY : numbers;
     }
     return answer == Answer.CAPACITY_SCHEDULER ? null : among(fitting);
@@ -185,7 +189,7 @@ final class Round {
     return attempt -> PendingAsks.of(attempt).fitInto(free);
   }
 
-  private int[] askOnce(int named) {
+  private int[] ask(int named) {
     // Set first: a core that fails here is not asked again.
     answer = Answer.CAPACITY_SCHEDULER;
     int[] numbers = rounds.ask(node, named);

@@ -1,5 +1,6 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.util.Collections;
 import java.util.function.IntSupplier;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
@@ -23,6 +24,7 @@ final class Rounds {
   private final IntSupplier queues;
   private final boolean virtualCoresCount;
   private volatile PlacementOrder order = PlacementOrder.ELASTANE;
+  private volatile QueueModes modes = new QueueModes(Collections.emptyMap());
 
   // Not static: a JVM may hold more than one scheduler.
   @SuppressWarnings("ThreadLocalUsage")
@@ -50,8 +52,9 @@ final class Rounds {
     this.virtualCoresCount = virtualCoresCount;
   }
 
-  void setOrder(PlacementOrder placementOrder) {
+  void setOrder(PlacementOrder placementOrder, QueueModes queueModes) {
     order = placementOrder;
+    modes = queueModes;
   }
 
   /** This thread's round, active or not. */
@@ -77,9 +80,9 @@ final class Rounds {
     return new Round(this, nodes, applications);
   }
 
-  /** Whether the queues keep their own order among the applications that fit. */
-  boolean keepsBaseOrder() {
-    return order == PlacementOrder.QUEUE;
+  /** Whether a queue keeps its own order among the applications that fit. */
+  boolean keepsBaseOrder(String queuePath) {
+    return order == PlacementOrder.QUEUE || modes.observes(queuePath);
   }
 
   /**

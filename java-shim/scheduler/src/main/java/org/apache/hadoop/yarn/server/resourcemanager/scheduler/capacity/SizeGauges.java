@@ -3,6 +3,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import static org.apache.hadoop.metrics2.lib.Interns.info;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Locale;
 import org.apache.hadoop.metrics2.MetricsInfo;
 import org.apache.hadoop.metrics2.MetricsRecordBuilder;
 
@@ -23,7 +24,7 @@ enum SizeGauges {
   private final MetricsInfo metric;
 
   SizeGauges(String name, String about) {
-    key = name().toLowerCase(java.util.Locale.ROOT);
+    key = name().toLowerCase(Locale.ROOT);
     metric = info(name, about);
   }
 

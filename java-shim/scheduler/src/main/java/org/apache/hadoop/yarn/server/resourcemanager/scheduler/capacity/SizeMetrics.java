@@ -3,6 +3,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import static org.apache.hadoop.metrics2.lib.Interns.info;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -34,6 +35,7 @@ final class SizeMetrics {
   private final CapacityScheduler scheduler;
   private final LatestSizes sizes;
   private final Map<String, MetricsSource> registered = new LinkedHashMap<>();
+  private boolean closed;
 
   SizeMetrics(CapacityScheduler scheduler, LatestSizes sizes) {
     this.scheduler = scheduler;
@@ -45,8 +47,15 @@ final class SizeMetrics {
    * system holds its own while it asks sources, which ask the scheduler.
    */
   synchronized void follow() {
+    if (closed) {
+      return;
+    }
     Map<String, MetricsSource> wanted = wanted();
-    registered.keySet().removeIf(name -> !wanted.containsKey(name) && isUnregistered(name));
+    for (String name : new ArrayList<>(registered.keySet())) {
+      if (!wanted.containsKey(name)) {
+        MetricsSources.unregister(name, registered.remove(name));
+      }
+    }
     wanted.forEach(
         (name, source) -> {
           if (!registered.containsKey(name)) {
@@ -56,14 +65,11 @@ final class SizeMetrics {
         });
   }
 
-  synchronized void unregister() {
-    registered.keySet().forEach(MetricsSources::unregister);
+  /** Removes all sources; none is registered afterwards. */
+  synchronized void close() {
+    closed = true;
+    registered.forEach(MetricsSources::unregister);
     registered.clear();
-  }
-
-  private static boolean isUnregistered(String name) {
-    MetricsSources.unregister(name);
-    return true;
   }
 
   private Map<String, MetricsSource> wanted() {

@@ -162,6 +162,6 @@ class LeafQueuePoliciesTest {
   }
 
   private static OrderingPolicy<?> policy(CSQueue queue) {
-    return new LeafQueuePolicies(() -> null).policyOf(queue);
+    return new LeafQueuePolicies(path -> null).policyOf(queue);
   }
 }

@@ -5,8 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.Collections;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceBlacklistRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.FifoOrderingPolicyWithExclusivePartitions;
@@ -43,6 +46,61 @@ class QueueOrderTest {
       assertEquals(1, cluster.containers(tooLarge));
       assertNull(cluster.schedulerNode(node).getReservedContainer());
       assertEquals(5, cluster.metrics().placedByCoreCount());
+    }
+  }
+
+  @Test
+  void aQueueInObserveKeepsItsOrderBesideOneThatTheCoreOrders() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    TestCluster.queues(conf, "a", "b");
+    conf.set("yarn.scheduler.elastane.mode.queue.root.a", "observe");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 16384, 16);
+      MockAM large = cluster.launch("a", node);
+      MockAM small = cluster.launch("a", node);
+      MockAM largeOfCore = cluster.launch("b", node);
+      MockAM smallOfCore = cluster.launch("b", node);
+      cluster.ask(large, Resource.newInstance(4096, 1), 1);
+      cluster.ask(small, Resource.newInstance(512, 1), 1);
+      cluster.ask(largeOfCore, Resource.newInstance(2048, 1), 1);
+      cluster.ask(smallOfCore, Resource.newInstance(512, 1), 1);
+
+      cluster.heartbeat(node);
+      cluster.heartbeat(node);
+
+      assertEquals(2, cluster.containers(large), "the first in its queue");
+      assertEquals(1, cluster.containers(small));
+      assertEquals(1, cluster.containers(largeOfCore));
+      assertEquals(2, cluster.containers(smallOfCore), "it demands least");
+    }
+  }
+
+  @Test
+  void oneRoundServesAQueueInObserveAndOneThatTheCoreOrders() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    TestCluster.queues(conf, "a", "b");
+    conf.set("yarn.scheduler.elastane.mode.queue.root.a", "observe");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 16);
+      MockAM skipped = cluster.launch("a", node);
+      MockAM fits = cluster.launch("b", node);
+      MockAM other = cluster.launch("b", node);
+      skipped.allocate(
+          AllocateRequest.newInstance(
+              0,
+              0f,
+              null,
+              null,
+              ResourceBlacklistRequest.newInstance(
+                  Collections.singletonList("127.0.0.1:1"), null)));
+      cluster.ask(skipped, Resource.newInstance(512, 1), 1);
+      cluster.ask(fits, Resource.newInstance(512, 1), 1);
+      cluster.ask(other, Resource.newInstance(1024, 1), 1);
+
+      cluster.heartbeat(node);
+
+      assertEquals(1, cluster.containers(skipped), "it does not want the node");
+      assertEquals(2, cluster.containers(fits), "queue a was asked before");
     }
   }
 

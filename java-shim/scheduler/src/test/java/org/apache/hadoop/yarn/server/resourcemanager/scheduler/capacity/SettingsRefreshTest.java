@@ -365,6 +365,6 @@ class SettingsRefreshTest {
   private static boolean isOrderedByCore(TestCluster cluster) {
     CSQueue queue = cluster.scheduler().getQueue("default");
     assertNotNull(queue);
-    return new LeafQueuePolicies(() -> null).policyOf(queue) instanceof OrderedByCore;
+    return new LeafQueuePolicies(path -> null).policyOf(queue) instanceof OrderedByCore;
   }
 }
