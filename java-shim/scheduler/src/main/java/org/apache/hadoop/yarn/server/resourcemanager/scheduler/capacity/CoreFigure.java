@@ -88,7 +88,8 @@ enum CoreFigure {
 
   private final Kind kind;
   private final String key;
-  private final MetricsInfo metric;
+  private final String metric;
+  private final String about;
 
   CoreFigure(String name, String about) {
     this(Kind.GAUGE, name, about);
@@ -97,7 +98,8 @@ enum CoreFigure {
   CoreFigure(Kind kind, String name, String about) {
     this.kind = kind;
     key = name().toLowerCase(Locale.ROOT);
-    metric = info(name, about);
+    metric = name;
+    this.about = about;
   }
 
   /** The name in the core's status. */
@@ -113,19 +115,19 @@ enum CoreFigure {
     if (value.isMissingNode()) {
       return;
     }
+    MetricsInfo info = info(metric, about);
     switch (kind) {
       case COUNT:
-        builder.addCounter(metric, value.asLong());
+        builder.addCounter(info, value.asLong());
         break;
       case SECONDS:
-        builder.addCounter(metric, value.asLong() / 1000);
+        builder.addCounter(info, value.asLong() / 1000);
         break;
       default:
         if (value.isFloatingPointNumber()) {
-          builder.addGauge(metric, value.asDouble());
+          builder.addGauge(info, value.asDouble());
         } else {
-          builder.addGauge(
-              metric, value.isBoolean() ? (value.asBoolean() ? 1 : 0) : value.asLong());
+          builder.addGauge(info, value.isBoolean() ? (value.asBoolean() ? 1 : 0) : value.asLong());
         }
     }
   }

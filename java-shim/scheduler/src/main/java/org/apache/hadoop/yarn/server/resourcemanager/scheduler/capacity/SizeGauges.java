@@ -21,11 +21,13 @@ enum SizeGauges {
   USED_CPU_CORES("UsedCpuCores", "CPU cores that containers use, as agents measure it");
 
   private final String key;
-  private final MetricsInfo metric;
+  private final String metric;
+  private final String about;
 
   SizeGauges(String name, String about) {
     key = name().toLowerCase(Locale.ROOT);
-    metric = info(name, about);
+    metric = name;
+    this.about = about;
   }
 
   /**
@@ -34,10 +36,11 @@ enum SizeGauges {
   static void add(MetricsRecordBuilder builder, JsonNode entry) {
     for (SizeGauges gauge : values()) {
       JsonNode value = entry.path(gauge.key);
+      MetricsInfo info = info(gauge.metric, gauge.about);
       if (value.isFloatingPointNumber()) {
-        builder.addGauge(gauge.metric, value.asDouble());
+        builder.addGauge(info, value.asDouble());
       } else {
-        builder.addGauge(gauge.metric, value.asLong());
+        builder.addGauge(info, value.asLong());
       }
     }
   }

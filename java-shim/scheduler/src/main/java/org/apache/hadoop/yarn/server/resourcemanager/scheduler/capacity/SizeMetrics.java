@@ -7,10 +7,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import org.apache.hadoop.metrics2.MetricsInfo;
 import org.apache.hadoop.metrics2.MetricsRecordBuilder;
 import org.apache.hadoop.metrics2.MetricsSource;
+import org.apache.hadoop.util.StringUtils;
 import org.apache.hadoop.yarn.nodelabels.CommonNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 
@@ -30,7 +30,6 @@ final class SizeMetrics {
   private static final MetricsInfo QUEUE_RECORD = info(QUEUE, ABOUT);
   private static final MetricsInfo PARTITION_TAG = info("Partition", "Node label");
   private static final MetricsInfo QUEUE_TAG = info("Queue", "Path of the queue");
-  private static final Pattern QUEUE_PATH = Pattern.compile(".", Pattern.LITERAL);
 
   private final CapacityScheduler scheduler;
   private final LatestSizes sizes;
@@ -94,7 +93,7 @@ final class SizeMetrics {
   private static String nameOf(String queuePath, String label) {
     StringBuilder name = new StringBuilder(QUEUE).append(",partition=").append(label);
     int level = 0;
-    for (String part : QUEUE_PATH.split(queuePath)) {
+    for (String part : StringUtils.split(queuePath, '.')) {
       name.append(",q").append(level++).append('=').append(part);
     }
     return name.toString();
