@@ -105,6 +105,7 @@ impl Keeper {
     pub(super) fn end_training(&mut self, work: &Receiver<Work>) {
         self.trainer.close();
         for work in work.try_iter() {
+            self.shared.backlog.take();
             if let Work::Trained(trained) = work {
                 self.trained(trained);
             }

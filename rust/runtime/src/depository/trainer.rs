@@ -49,6 +49,7 @@ impl Trainer {
                     });
                     shared.backlog.give();
                     if trained.send(Work::Trained(result)).is_err() {
+                        shared.backlog.take();
                         break;
                     }
                 }

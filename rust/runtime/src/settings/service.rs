@@ -1,5 +1,6 @@
 //! The settings of the service.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use elastane_core::ClusterSettings;
@@ -113,7 +114,7 @@ impl ServiceSettings {
                 max_ratio_by_label: keys.numbers_below("overcommit.max-ratio.label.", RATIOS)?,
                 max_ratio_by_queue: keys.numbers_below("overcommit.max-ratio.queue.", RATIOS)?,
                 enforce_by_label: keys.choices_below("mode.label.", &MODES)?,
-                enforce_by_queue: keys.choices_below("mode.queue.", &MODES)?,
+                enforce_by_queue: modes_of_queues(keys)?,
                 enforced_nodes: keys.list("mode.enforced-nodes"),
             },
             plan,
@@ -125,6 +126,18 @@ impl ServiceSettings {
             journal_usage: keys.switch("journal.usage", "false", "true")?,
         })
     }
+}
+
+/// By the full paths of queues: one that lacks its beginning would name none, and the queue would not be in observe.
+fn modes_of_queues(keys: &mut Keys) -> Result<BTreeMap<String, bool>, SettingsError> {
+    let modes = keys.choices_below("mode.queue.", &MODES)?;
+    for path in modes.keys() {
+        if path != "root" && !path.starts_with("root.") {
+            let allowed = "the full path of a queue, root or root.…";
+            return Err(refused("mode.queue.PATH", path, allowed));
+        }
+    }
+    Ok(modes)
 }
 
 fn plan(keys: &mut Keys, valid_for_ms: u32) -> Result<PlanSettings, SettingsError> {

@@ -20,9 +20,6 @@ pub(crate) fn at_limit(
     if !shares.is_raised(&entry.label) {
         return None;
     }
-    if is_beyond_observed(application, entry, ask.request) {
-        return Some(Note::Observed { node });
-    }
     let next = next_of(settings, waiting, application, &ask, entry);
     if shares.at_maximum(&next).is_some() {
         return Some(Note::AtMaximum { node });
@@ -31,16 +28,6 @@ pub(crate) fn at_limit(
         return Some(Note::UserAtLimit { node });
     }
     shares.yields_on(entry, next.queue, ask.request).then_some(Note::Yields { node })
-}
-
-/// Whether a container of an application in observe would start above the node's registered size, where CapacityScheduler
-/// alone would not start it.
-pub(crate) fn is_beyond_observed(
-    application: &Application,
-    entry: &NodeEntry,
-    request: Request,
-) -> bool {
-    application.demands.are_withheld() && !entry.has_room_by_request(request)
 }
 
 /// An application whose next container has found no room for this time is told that nothing is left, in

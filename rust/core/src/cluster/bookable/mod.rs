@@ -24,7 +24,7 @@ pub(crate) use booked::Booked;
 pub use change::{BookableChange, Resized};
 pub use growth::BookableRatio;
 pub(crate) use growth::Growth;
-pub(crate) use headroom::{at_limit, headroom, is_beyond_observed};
+pub(crate) use headroom::{at_limit, headroom};
 pub use hold::Preemption;
 pub(crate) use hold::may_preempt;
 pub use part::QueueShare;
@@ -202,8 +202,11 @@ impl Bookable {
                     // would then preempt nothing for those that may.
                     let is_owed = shares.is_guarantee_waited_for(label)
                         && shares.is_any_over_guarantee(label);
+                    // One in observe starts nothing above a node's registered size.
                     let counts = |it: &Application| {
-                        !(shares.yields(&it.queue, label) || is_owed && it.held.is_some())
+                        !(it.demands.are_withheld()
+                            || shares.yields(&it.queue, label)
+                            || is_owed && it.held.is_some())
                     };
                     proof::waiting_kinds(waiting, applications, counts)
                 });

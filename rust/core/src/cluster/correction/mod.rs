@@ -202,8 +202,11 @@ impl Corrections {
         if corrections.window.is_some() {
             return None;
         }
+        let there = state.containers_on(state.nodes.get(node)?);
+        let observed = there.filter(|(_, container)| state.is_observed(container));
+        let observed: Vec<_> = observed.map(|(_, container)| container.executor).collect();
         let entry = state.nodes.get_mut(node)?;
-        let done = corrections.open_window(entry, settings, now_ms);
+        let done = corrections.open_window(entry, settings, &observed, now_ms);
         let opened = corrections.window.map(|_| ());
         for (executor, what) in done {
             self.record_for(state, node, executor, what, now_ms);

@@ -74,9 +74,11 @@ impl NodeCorrections {
         &mut self,
         entry: &mut NodeEntry,
         settings: &ReprovisionSettings,
+        observed: &[ExecutorId],
         now_ms: i64,
     ) -> Vec<(ExecutorId, Correction)> {
-        let due = self.courses.iter().filter_map(|(executor, course)| {
+        let courses = self.courses.iter().filter(|(executor, _)| !observed.contains(executor));
+        let due = courses.filter_map(|(executor, course)| {
             let slow = course.due_slowness(settings, now_ms)?;
             Some((*executor, slow))
         });

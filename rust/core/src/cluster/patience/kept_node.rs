@@ -290,7 +290,9 @@ impl NodeKeeper {
                 // Otherwise no round names it.
                 && line.is_ordered
                 && !self.rest_until_ms.contains_key(&line.application)
-                && (waited_ms >= anyway_after_ms
+                // What was placed may have been placed above a node's registered size.
+                && (line.is_observed
+                    || waited_ms >= anyway_after_ms
                     || !self.had_room_for(Owner::new(waiting, *row), starves_from_ms))
         };
         let order =

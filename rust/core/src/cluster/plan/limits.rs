@@ -36,7 +36,7 @@ pub(crate) fn limit_plans<'a>(
     let most_steps = MOST_STEPS_OF_A_NODE / entry.containers.len().max(1);
     let steps = |container: &Container| {
         let running = planned(entry, container, lent_to)?;
-        let steps = if container.profile().is_some() && !is_observed(state, container) {
+        let steps = if container.profile().is_some() && !state.is_observed(container) {
             let plan = LimitPlan {
                 settings,
                 can_limit,
@@ -64,12 +64,6 @@ pub(crate) fn limit_plans<'a>(
         .collect();
     plans.sort_unstable_by_key(|(id, _)| *id);
     plans
-}
-
-/// Whether a container began with a prediction that counts no more.
-fn is_observed(state: &State, container: &Container) -> bool {
-    let application = state.applications.get(&container.application);
-    application.is_some_and(|application| application.demands.are_withheld())
 }
 
 /// The executor that a container's limits follow. While nothing but time moved its demand, the

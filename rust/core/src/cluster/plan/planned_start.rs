@@ -14,8 +14,8 @@ use crate::timeline::on_grid_ms;
 use crate::{slot_of, slot_start_ms};
 
 /// The first time from `now_ms` on at which the row's next container may start if nothing else arrives: it has
-/// room by request, so that a starving application is admitted, or it fits by demand. None if this depends on
-/// the end of a container without a predicted end. The caller has refreshed the node's plan.
+/// room by request, so that a starving application is admitted, or it fits by demand and is not in observe. None if
+/// this depends on the end of a container without a predicted end. The caller has refreshed the node's plan.
 pub(crate) fn planned_start(
     state: &State,
     entry: &NodeEntry,
@@ -23,8 +23,8 @@ pub(crate) fn planned_start(
     peaks: Peaks,
     now_ms: i64,
 ) -> Option<i64> {
-    let predicted = state.applications.get(&line.application)?;
-    let need = entry.need(predicted.demands.of(line.kind), line.request);
+    let demands = &state.applications.get(&line.application)?.demands;
+    let need = entry.need(demands.of(line.kind), line.request);
     let left = entry.plan.left();
     let needs = LifeNeeds::new(&need, peaks, left.capacity());
     let mut starts = Starts::new(&needs, left);
@@ -36,7 +36,9 @@ pub(crate) fn planned_start(
         booked = booked.minus(freed);
         let has_room = |bookable: Request| line.request.fits_into(bookable.minus(booked));
         has_room(entry.registered)
-            || has_room(entry.bookable_size(state.virtual_cores_count)) && starts.fits_from(slot)
+            || !line.is_observed
+                && has_room(entry.bookable_size(state.virtual_cores_count))
+                && starts.fits_from(slot)
     });
     let (slot, _) = start?;
     let slot = i64::try_from(slot).unwrap_or(i64::MAX);

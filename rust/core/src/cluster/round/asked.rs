@@ -49,6 +49,10 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             round.cluster.waiting.set_note(row, Note::Kept { node });
             continue;
         }
+        if line.is_observed && !entry.has_room_by_request(line.request) {
+            round.cluster.waiting.set_note(row, Note::Observed { node });
+            continue;
+        }
         let waiting =
             Waiting { whole, ..application.as_waiting(round.cluster.state.nodes.registered()) };
         let prospect = Prospect::new(judge, entry, predicted, line.request, waiting, now_ms);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::amounts::Amounts;
 use crate::cluster::Cluster;
-use crate::cluster::bookable::{Next, Shares, Taken, TakenBy, demanded_of, is_beyond_observed};
+use crate::cluster::bookable::{Next, Shares, Taken, TakenBy, demanded_of};
 use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Judge, Prospect};
 use crate::cluster::settings::ClusterSettings;
@@ -117,9 +117,6 @@ fn approve(
     if !request.fits_into(entry.registered) {
         return Some(Err(Refusal::LargerThanNode));
     }
-    if is_beyond_observed(application, entry, request) {
-        return Some(Err(Refusal::Observed));
-    }
     let active_users = waiting.users_in(queue);
     let user = &application.user;
     let next = Next { queue, label: &entry.label, user, active_users, container: taken };
@@ -131,6 +128,9 @@ fn approve(
     }
     if shares.yields_on(entry, queue, request) {
         return Some(Err(Refusal::QueueYields(queue.into())));
+    }
+    if application.demands.are_withheld() && !entry.has_room_by_request(request) {
+        return Some(Err(Refusal::Observed));
     }
     judge.refresh(entry, now_ms);
     let owed = |lacking| shares.owed(queue, &entry.label, request, || planned, lacking);

@@ -37,6 +37,8 @@ enum Check {
     Lacks(Resource),
     /// The node is kept for another application.
     Kept,
+    /// It is in observe, and would start above the node's registered size.
+    Observed,
     /// Nothing that a person would be told.
     LeftOut,
 }
@@ -69,6 +71,10 @@ impl ScreenedRound<'_> {
                 }
                 Check::Kept => {
                     notes[row] = Note::Kept { node: self.offer.node };
+                    continue;
+                }
+                Check::Observed => {
+                    notes[row] = Note::Observed { node: self.offer.node };
                     continue;
                 }
                 Check::LeftOut => continue,
@@ -112,6 +118,7 @@ impl ScreenedRound<'_> {
                     notes[row] = Note::NoFit { node: self.offer.node, resource };
                 }
                 Check::Kept => notes[row] = Note::Kept { node: self.offer.node },
+                Check::Observed => notes[row] = Note::Observed { node: self.offer.node },
                 Check::LeftOut => {}
             }
         }
@@ -144,6 +151,9 @@ impl ScreenedRound<'_> {
             && !kept.admits(line, filter.screen().life(row), self.now_ms)
         {
             return Check::Kept;
+        }
+        if line.is_observed && !self.entry.has_room_by_request(line.request) {
+            return Check::Observed;
         }
         match filter.check(row, &need) {
             Ok(()) => Check::Fits,

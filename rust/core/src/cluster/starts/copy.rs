@@ -157,9 +157,8 @@ impl<'a> Limits<'a> {
         let is_at_limit = known.map(|(_, is_at_limit)| *is_at_limit).unwrap_or_else(|| {
             let shares = &bookable.shares;
             let note = at_limit(settings, shares, state, waiting, self.application, node);
-            // For now, and on full nodes only.
-            let passes = |note| matches!(note, Note::Yields { .. } | Note::Observed { .. });
-            let is_at_limit = note.is_some_and(|note| !passes(note));
+            // A queue yields for now, and on full nodes only.
+            let is_at_limit = note.is_some_and(|note| !matches!(note, Note::Yields { .. }));
             self.by_label.push((label, is_at_limit));
             is_at_limit
         });

@@ -95,6 +95,12 @@ impl State {
         id
     }
 
+    /// Whether a container's application is in observe.
+    pub(crate) fn is_observed(&self, container: &Container) -> bool {
+        let application = self.applications.get(&container.application);
+        application.is_some_and(|application| application.demands.are_withheld())
+    }
+
     /// Equal versions mean that no container started or ended in between: the first number only
     /// grows, and while it stays the second only falls.
     pub(crate) fn containers_version(&self) -> (u64, usize) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::cluster::Exceptions;
+use crate::cluster::{Exceptions, Naming, Offer};
 use crate::plan::PlanSettings;
 use elastane_protocol::CanLimit;
 
@@ -83,9 +83,14 @@ fn one_in_observe_waits_by_its_request_and_starts_nothing_above_the_nodes_size()
     let named = |cluster: &mut Cluster| cluster.round(node, request(8, 8), now_ms);
     assert_eq!(named(&mut cluster), Some(vec![app]), "2 GB of 8 are left by request, 6 by demand");
 
-    modes(&mut cluster, &[("root.a", false)]);
-    assert_eq!(named(&mut cluster), Some(vec![]));
-    assert_eq!(cluster.wait_reason(app, now_ms), Some(WaitReason::Observed { node }));
+    for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
+        modes(&mut cluster, &[]);
+        assert_eq!(named(&mut cluster), Some(vec![app]));
+        modes(&mut cluster, &[("root.a", false)]);
+        let offer = Offer { node, free: request(8, 8), free_countables: &[], naming };
+        assert_eq!(cluster.offer(offer, now_ms), Some(vec![]));
+        assert_eq!(cluster.wait_reason(app, now_ms), Some(WaitReason::Observed { node }));
+    }
     let refused = place(&mut cluster, "3", app, node, now_ms);
     assert_eq!(refused, Commit::Refused(Refusal::Observed));
 
@@ -113,4 +118,54 @@ fn limits_of_what_runs_are_lifted_with_the_mode() {
     assert!(limits(&cluster).is_some());
     modes(&mut cluster, &[("root", false)]);
     assert_eq!(limits(&cluster), None);
+}
+
+/// Two containers of 3 GB that demand a fifth of that are on the node of 8 GB, and an application in observe waits
+/// for 3 GB in another queue.
+fn full_by_request() -> (Cluster, NodeId, ApplicationId) {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let shares = [("root", 1.0), ("root.a", 0.5), ("root.b", 0.5)];
+    cluster.configure_queues(shares.map(|(queue, capacity)| share(queue, capacity, 1.0)).into());
+    modes(&mut cluster, &[("root.b", false)]);
+    let busy = waiting_in(&mut cluster, "root.a", small());
+    for container in ["1", "2"] {
+        assert!(matches!(place(&mut cluster, container, busy, node, 0), Commit::Placed(_)));
+    }
+    cluster.application_removed(busy);
+    let observed = waiting_in(&mut cluster, "root.b", small());
+    (cluster, node, observed)
+}
+
+#[test]
+fn no_node_is_raised_for_one_that_could_not_use_it() {
+    let ratio_after_a_wait = |modes_of_queues: &[(&str, bool)]| {
+        let (mut cluster, node, _) = full_by_request();
+        modes(&mut cluster, modes_of_queues);
+        for second in 0..12 {
+            cluster.reported(node, physical(), second * 1_000);
+            cluster.bookable_changes(usize::MAX, second * 1_000);
+        }
+        cluster.node(node).unwrap().bookable.memory_thousandths
+    };
+    assert!(ratio_after_a_wait(&[]) > 1_000, "it fits by demand");
+    // The monitor would take the room for one that its guarantee can use, and end nothing.
+    assert_eq!(ratio_after_a_wait(&[("root.b", false)]), 1_000);
+}
+
+#[test]
+fn a_node_is_kept_for_one_that_finds_no_room_by_request() {
+    let (mut cluster, node, observed) = full_by_request();
+    let kept_from_ms = settings().starvation_wait_ms + 10_000;
+    cluster.reported(node, physical(), kept_from_ms);
+    assert_eq!(cluster.round(node, request(8, 8), kept_from_ms), Some(vec![]));
+    let Some(WaitReason::Keeps(kept)) = cluster.wait_reason(observed, kept_from_ms) else {
+        panic!("{:?}", cluster.wait_reason(observed, kept_from_ms));
+    };
+    assert_eq!((kept.node, kept.start_ms), (node, Some(600_000)), "when the others end");
+
+    let other = waiting_in(&mut cluster, "root.a", learned(&[0.1; 900], 0.6));
+    assert_eq!(cluster.round(node, request(8, 8), kept_from_ms), Some(vec![]), "it would delay it");
+    cluster.finished("1");
+    cluster.application_removed(other);
+    assert_eq!(cluster.round(node, request(5, 8), kept_from_ms), Some(vec![observed]));
 }

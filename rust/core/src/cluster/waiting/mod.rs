@@ -36,6 +36,8 @@ pub(crate) struct Line {
     pub(crate) makes_progress: bool,
     /// Whether rounds order its queue.
     pub(crate) is_ordered: bool,
+    /// Whether its application is in observe.
+    pub(crate) is_observed: bool,
     /// Whether the next container asks for [`Countables`](crate::cluster::Countables).
     pub(crate) asks_countables: bool,
 }

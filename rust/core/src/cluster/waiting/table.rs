@@ -104,6 +104,7 @@ impl WaitingTable {
                 self.change(row, ask, &application.demands);
                 let line = &mut self.lines[row];
                 line.is_ordered = application.is_ordered();
+                line.is_observed = application.demands.are_withheld();
                 line.asks_countables = !application.countables.is_empty();
                 self.countables[row].clone_from(&application.countables);
             }
@@ -128,6 +129,7 @@ impl WaitingTable {
             executors: ask.count,
             makes_progress: application.makes_progress(),
             is_ordered: application.is_ordered(),
+            is_observed: application.demands.are_withheld(),
             asks_countables: !application.countables.is_empty(),
         });
         self.countables.push(application.countables.clone());
@@ -174,6 +176,7 @@ impl WaitingTable {
         for id in ids {
             let row = self.rows.get(id).copied();
             if let (Some(row), Some(application)) = (row, applications.get(id)) {
+                self.lines[row].is_observed = application.demands.are_withheld();
                 self.predict(row, &application.demands);
             }
         }
@@ -266,7 +269,10 @@ impl WaitingTable {
         }
         let mut short = vec![false; self.queue_count()];
         for (line, note) in self.lines.iter().zip(&self.notes) {
-            let lacks_memory = matches!(note, Note::NoFit { resource: Resource::Memory, .. });
+            let lacks_memory = matches!(
+                note,
+                Note::NoFit { resource: Resource::Memory, .. } | Note::Observed { .. }
+            );
             if lacks_memory && !line.kind.is_application_master() {
                 short[line.queue as usize] = true;
             }

@@ -105,6 +105,25 @@ class QueueOrderTest {
   }
 
   @Test
+  void aQueueInObserveStartsNothingAboveTheSizeOfARaisedNode() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    TestCluster.queues(conf, "a", "b");
+    conf.set("yarn.scheduler.elastane.mode.queue.root.b", "observe");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 8);
+      MockAM observed = cluster.launch("b", node);
+      cluster.ask(observed, 1024, 8);
+
+      for (int heartbeat = 0; heartbeat < 8; heartbeat++) {
+        cluster.heartbeat(node);
+        assertTrue(cluster.allocatedMib(node) <= 4096);
+      }
+
+      assertEquals(4, cluster.containers(observed), "with its master");
+    }
+  }
+
+  @Test
   void aFairQueueKeepsItsOrderAmongThoseThatFit() throws Exception {
     Configuration conf = inTheQueuesOrder();
     conf.set("yarn.scheduler.capacity.root.default.ordering-policy", "fair");
