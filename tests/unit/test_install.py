@@ -14,7 +14,15 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "yarn-site-examples").glob("*/*.xml"))
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)(?:#[^)]*)?\)")
 # The content of `make dist`; a page in the archive must not link out of it.
-PACKED = ("README.md", "CHANGELOG.md", "LICENSE", "docs", "yarn-site-examples", "nodemanager-hook")
+PACKED = (
+    "README.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "docs",
+    "grafana",
+    "yarn-site-examples",
+    "nodemanager-hook",
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
