@@ -147,7 +147,7 @@ fn has_heap(agent: &Agent, container: &str) -> bool {
         heap_bytes = found
             .and_then(|one| one.samples.last())
             .map_or(0, |sample| sample.usage.heap_committed_bytes);
-        heap_bytes > 0 || (!agent.status().is_null() && agent.troubles("heaps not measured") > 0)
+        heap_bytes > 0 || agent.troubles("heaps not measured") > 0
     });
     heap_bytes > 0
 }

@@ -219,11 +219,11 @@ impl Agent {
         serde_json::from_slice(&output.stdout).ok()
     }
 
-    /// The count of a kind of trouble, up to the newest sample.
+    /// The count of a kind of trouble, up to the newest sample; 0 before the first.
     pub fn troubles(&self, kind: &str) -> u64 {
         let status = self.status();
-        let troubles = status["troubles"].as_array().unwrap();
-        let mut counts = troubles.iter().filter(|trouble| trouble[0] == kind);
+        let troubles = status["troubles"].as_array().into_iter().flatten();
+        let mut counts = troubles.filter(|trouble| trouble[0] == kind);
         counts.next().map_or(0, |trouble| trouble[1].as_u64().unwrap())
     }
 
