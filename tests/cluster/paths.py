@@ -63,6 +63,10 @@ class Checkout:
         return self._built(self.target / "release" / "elastane-lab")
 
     @property
+    def grafana(self) -> Path:
+        return self.root / "grafana"
+
+    @property
     def recorded_series(self) -> Path:
         """Ten Spark applications, in the format of `elastane-lab evaluate`."""
         return self.root / "lab" / "tests" / "recorded"

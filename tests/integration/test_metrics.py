@@ -35,13 +35,13 @@ def cluster_and_prometheus(
 ) -> Iterator[tuple[Cluster, Prometheus]]:
     (port,) = free_ports(1)
     target = f"{LOOPBACK}:{port}"
-    exporter = f"{jmx_exporter(checkout)}={target}:{grafana(checkout, 'jmx-exporter.yaml')}"
+    exporter = f"{jmx_exporter(checkout)}={target}:{checkout.grafana / 'jmx-exporter.yaml'}"
     cluster = start_cluster(
         resource_manager={"hadoop.prometheus.endpoint.enabled": True},
         resource_manager_options=(f"-javaagent:{exporter}",),
     )
     wait_all_reporting(cluster)
-    rules = grafana(checkout, "elastane-alerts.yaml")
+    rules = checkout.grafana / "elastane-alerts.yaml"
     with Prometheus(work / "prometheus", target, LABELS, rules, checkout) as prometheus:
         yield cluster, prometheus
 
@@ -125,12 +125,8 @@ def test_a_well_cluster_has_no_alert(
     wait_until(lambda: not prometheus.alerts(), "no alert to be pending", WAIT_SECONDS)
 
 
-def grafana(checkout: Checkout, name: str) -> Path:
-    return checkout.root / "grafana" / name
-
-
 def dashboard_expressions(checkout: Checkout) -> list[str]:
-    dashboard = json.loads(grafana(checkout, "elastane-dashboard.json").read_text())
+    dashboard = json.loads((checkout.grafana / "elastane-dashboard.json").read_text())
     found = []
     for panel in dashboard["panels"]:
         for target in panel.get("targets", []):
@@ -143,5 +139,5 @@ def dashboard_expressions(checkout: Checkout) -> list[str]:
 
 def alert_expressions(checkout: Checkout) -> list[str]:
     """Each `expr:` of the rules, on one line or on several that are indented below it."""
-    text = grafana(checkout, "elastane-alerts.yaml").read_text()
+    text = (checkout.grafana / "elastane-alerts.yaml").read_text()
     return re.findall(r"^ +expr: (?:\|\n)?((?:(?!^ +(?:for|labels):).*\n)+)", text, re.MULTILINE)

@@ -13,6 +13,7 @@ import pytest
 from cluster.paths import Checkout
 from cluster.prometheus import prometheus_program
 
+RULES = "elastane-alerts.yaml"
 # One sample a minute.
 HOURS = "x600"
 
@@ -85,8 +86,7 @@ def checkout() -> Checkout:
 
 
 def test_every_alert_has_a_case_and_a_row_that_says_what_to_do(checkout: Checkout) -> None:
-    rules = _rules(checkout).read_text()
-    alerts = re.findall(r"- alert: (\w+)", rules)
+    alerts = re.findall(r"- alert: (\w+)", (checkout.grafana / RULES).read_text())
     assert sorted(alerts) == sorted(CASES)
     page = (checkout.root / "docs" / "alerts.md").read_text()
     assert re.findall(r"^\| `(Elastane\w+)`", page, re.MULTILINE) == alerts
@@ -100,7 +100,7 @@ def test_an_alert_fires_when_it_should_and_not_otherwise(
     file = tmp_path / "test.json"
     tests = [_test(name, case, case.firing, 1), _test(name, case, case.quiet, 0)]
     # YAML's syntax includes that of JSON.
-    file.write_text(json.dumps({"rule_files": [str(_rules(checkout))], "tests": tests}))
+    file.write_text(json.dumps({"rule_files": [str(checkout.grafana / RULES)], "tests": tests}))
     promtool = prometheus_program("promtool", checkout)
     done = subprocess.run(
         [str(promtool), "test", "rules", str(file)], capture_output=True, text=True, check=False
@@ -128,7 +128,3 @@ def _test(name: str, case: Case, series: dict[str, str], firing: int) -> dict[st
             }
         ],
     }
-
-
-def _rules(checkout: Checkout) -> Path:
-    return checkout.root / "grafana" / "elastane-alerts.yaml"

@@ -30,7 +30,7 @@ pub(crate) use hold::may_preempt;
 pub use part::QueueShare;
 pub(crate) use proof::demanded_of;
 pub(crate) use shares::Shares;
-pub(crate) use taken::{Next, Taken, TakenBy};
+pub(crate) use taken::{Next, Taken, TakenBy, with_ancestors};
 pub use users::UserLimit;
 
 use super::settings::{ClusterSettings, Exceptions};

@@ -82,6 +82,6 @@ pub(super) fn room(
 }
 
 /// A queue's path and those above it, up to the root.
-pub(super) fn with_ancestors(queue: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn with_ancestors(queue: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(queue), |path| Some(path.rsplit_once('.')?.0))
 }

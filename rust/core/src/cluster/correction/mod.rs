@@ -202,11 +202,17 @@ impl Corrections {
         if corrections.window.is_some() {
             return None;
         }
-        let there = state.containers_on(state.nodes.get(node)?);
-        let observed = there.filter(|(_, container)| state.is_observed(container));
-        let observed: Vec<_> = observed.map(|(_, container)| container.executor).collect();
+        let mut due = corrections.due(settings, now_ms);
+        let ids = &state.nodes.get(node)?.containers;
+        due.retain(|(executor, _)| {
+            let container = ids.get(executor).and_then(|id| state.containers.get(id));
+            !container.is_some_and(|container| state.is_observed(container))
+        });
+        if due.is_empty() {
+            return None;
+        }
         let entry = state.nodes.get_mut(node)?;
-        let done = corrections.open_window(entry, settings, &observed, now_ms);
+        let done = corrections.open_window(entry, settings, due, now_ms);
         let opened = corrections.window.map(|_| ());
         for (executor, what) in done {
             self.record_for(state, node, executor, what, now_ms);

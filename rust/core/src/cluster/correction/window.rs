@@ -68,25 +68,30 @@ impl NodeCorrections {
         self.window.is_some_and(|window| window.executor == executor)
     }
 
-    /// Opens a window for the slowest executor that is due. Returns the executors that are due but
-    /// find too little left, and the one that got the window.
-    pub(crate) fn open_window(
-        &mut self,
-        entry: &mut NodeEntry,
+    /// The executors that are due for a window, the slowest first.
+    pub(crate) fn due(
+        &self,
         settings: &ReprovisionSettings,
-        observed: &[ExecutorId],
         now_ms: i64,
-    ) -> Vec<(ExecutorId, Correction)> {
-        let courses = self.courses.iter().filter(|(executor, _)| !observed.contains(executor));
-        let due = courses.filter_map(|(executor, course)| {
+    ) -> Vec<(ExecutorId, Slow)> {
+        let due = self.courses.iter().filter_map(|(executor, course)| {
             let slow = course.due_slowness(settings, now_ms)?;
             Some((*executor, slow))
         });
         let mut due: Vec<_> = due.collect();
         due.sort_by(|a, b| b.1.times().total_cmp(&a.1.times()));
-        if due.is_empty() {
-            return Vec::new();
-        }
+        due
+    }
+
+    /// Opens a window for the first executor of those `due` that finds enough left. Returns those before it that find
+    /// too little, and it.
+    pub(crate) fn open_window(
+        &mut self,
+        entry: &mut NodeEntry,
+        settings: &ReprovisionSettings,
+        due: Vec<(ExecutorId, Slow)>,
+        now_ms: i64,
+    ) -> Vec<(ExecutorId, Correction)> {
         entry.plan.refresh_left(&mut entry.node, now_ms);
         let capacity = entry.node.capacity;
         let [now, next, last] = [0, 1, 2].map(|slot| lendable(entry.plan.left().slot(slot)));

@@ -16,8 +16,8 @@ const MOST_STEPS_OF_A_NODE: usize = 6_000;
 /// `can_limit`. A container without an entry is not limited. `lent_to` is the executor to which the
 /// node's remaining resources are lent.
 ///
-/// The use of an executor without a profile is unknown, and that of one in observe counts as unknown. Where CPU is weighed, it weighs its share of
-/// the virtual cores that run there, so that it neither starves nor starves others.
+/// The use of an executor without a profile is unknown, and that of one in observe counts as unknown. Where CPU is
+/// weighed, it weighs its share of the virtual cores that run there, so that it neither starves nor starves others.
 pub(crate) fn limit_plans<'a>(
     state: &'a State,
     node: NodeId,

@@ -49,7 +49,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             round.cluster.waiting.set_note(row, Note::Kept { node });
             continue;
         }
-        if line.is_observed && !entry.has_room_by_request(line.request) {
+        if entry.keeps_out_observed(line.is_observed, line.request) {
             round.cluster.waiting.set_note(row, Note::Observed { node });
             continue;
         }

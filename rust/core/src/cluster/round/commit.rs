@@ -129,7 +129,7 @@ fn approve(
     if shares.yields_on(entry, queue, request) {
         return Some(Err(Refusal::QueueYields(queue.into())));
     }
-    if application.demands.are_withheld() && !entry.has_room_by_request(request) {
+    if entry.keeps_out_observed(application.demands.are_withheld(), request) {
         return Some(Err(Refusal::Observed));
     }
     judge.refresh(entry, now_ms);

@@ -152,7 +152,7 @@ impl ScreenedRound<'_> {
         {
             return Check::Kept;
         }
-        if line.is_observed && !self.entry.has_room_by_request(line.request) {
+        if self.entry.keeps_out_observed(line.is_observed, line.request) {
             return Check::Observed;
         }
         match filter.check(row, &need) {

@@ -232,6 +232,12 @@ impl NodeEntry {
         request.fits_into(self.registered.minus(self.booked))
     }
 
+    /// Whether a container of an application in observe has to wait: it starts nothing above the registered size, where
+    /// CapacityScheduler alone would not.
+    pub(crate) fn keeps_out_observed(&self, is_observed: bool, request: Request) -> bool {
+        is_observed && !self.has_room_by_request(request)
+    }
+
     /// Number of containers of this request that fit into the registered size beside the booked ones.
     pub(crate) fn room_for(&self, request: Request) -> u64 {
         let free = self.registered.minus(self.booked);

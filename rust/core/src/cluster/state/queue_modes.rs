@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::cluster::bookable::with_ancestors;
+
 /// Modes of queues by their paths.
 #[derive(Debug, Default)]
 pub(super) struct QueueModes {
@@ -15,7 +17,7 @@ impl QueueModes {
 
     /// Whether a queue is in observe: it, or else the nearest queue above that has a mode.
     pub(super) fn observes(&self, queue: &str) -> bool {
-        let mut upwards = std::iter::successors(Some(queue), |path| Some(path.rsplit_once('.')?.0));
-        upwards.find_map(|path| self.enforce_by_path.get(path)).is_some_and(|enforces| !enforces)
+        let mode = with_ancestors(queue).find_map(|path| self.enforce_by_path.get(path));
+        mode.is_some_and(|enforces| !enforces)
     }
 }

@@ -124,11 +124,7 @@ enum CoreFigure {
         builder.addCounter(info, value.asLong() / 1000);
         break;
       default:
-        if (value.isFloatingPointNumber()) {
-          builder.addGauge(info, value.asDouble());
-        } else {
-          builder.addGauge(info, value.isBoolean() ? (value.asBoolean() ? 1 : 0) : value.asLong());
-        }
+        JsonGauge.add(builder, info, value);
     }
   }
 

@@ -5,25 +5,20 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.hadoop.yarn.util.Clock;
 
-/** The core's status, at most a second old. */
+/** The core's status, at most a second old: it costs the core a look at all that it has. */
 final class CoreStatus {
-  /** A status may be asked for at any rate, and costs the core a look at all it has. */
-  private static final long VALID_FOR_MS = 1000;
-
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final CoreGuard guard;
   private final Part part;
   private final CoreHandle core;
-  private final Clock clock;
-  private ObjectNode latest;
-  private long latestMs;
+  private final LatestValue<ObjectNode> latest;
 
   CoreStatus(CoreGuard guard, Part part, CoreHandle core, Clock clock) {
     this.guard = guard;
     this.part = part;
     this.core = core;
-    this.clock = clock;
+    latest = new LatestValue<>(this::read, clock);
   }
 
   /**
@@ -31,19 +26,14 @@ final class CoreStatus {
    * and counters. Empty while the core is out of service. Shared: do not change it.
    */
   ObjectNode snapshot() {
-    return guard.part(part, JSON.createObjectNode(), this::latest);
+    return guard.part(part, JSON.createObjectNode(), latest::get);
   }
 
-  private synchronized ObjectNode latest() {
-    long nowMs = clock.getTime();
-    if (latest == null || nowMs - latestMs >= VALID_FOR_MS) {
-      try {
-        latest = (ObjectNode) JSON.readTree(core.status());
-      } catch (JsonProcessingException e) {
-        throw new IllegalStateException("the core's status is no JSON", e);
-      }
-      latestMs = nowMs;
+  private ObjectNode read() {
+    try {
+      return (ObjectNode) JSON.readTree(core.status());
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("the core's status is no JSON", e);
     }
-    return latest;
   }
 }

@@ -8,59 +8,45 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.hadoop.yarn.util.Clock;
 
-/**
- * The sizes, at most a second old: they are worked out once for all metrics that are read together.
- */
+/** The sizes, worked out once for all metrics that are read together. */
 final class LatestSizes {
-  private static final long VALID_FOR_MS = 1000;
-
-  private final Supplier<ObjectNode> sizes;
-  private final Clock clock;
-  private final Map<String, JsonNode> byLabel = new HashMap<>();
-  private final Map<String, Map<String, JsonNode>> byQueue = new HashMap<>();
-  private ObjectNode latest;
-  private long latestMs;
+  private final LatestValue<Indexed> latest;
 
   LatestSizes(Supplier<ObjectNode> sizes, Clock clock) {
-    this.sizes = sizes;
-    this.clock = clock;
+    latest = new LatestValue<>(() -> new Indexed(sizes.get()), clock);
   }
 
-  synchronized JsonNode all() {
-    update();
-    return latest;
+  JsonNode all() {
+    return latest.get().all;
   }
 
   /** Missing for a label that no node has. */
-  synchronized JsonNode ofLabel(String label) {
-    update();
-    return byLabel.getOrDefault(label, MissingNode.getInstance());
+  JsonNode ofLabel(String label) {
+    return latest.get().byLabel.getOrDefault(label, MissingNode.getInstance());
   }
 
   /** Missing for a queue that has no part in the label. */
-  synchronized JsonNode ofQueue(String queue, String label) {
-    update();
-    Map<String, JsonNode> labels = byQueue.get(queue);
+  JsonNode ofQueue(String queue, String label) {
+    Map<String, JsonNode> labels = latest.get().byQueue.get(queue);
     JsonNode found = labels == null ? null : labels.get(label);
     return found == null ? MissingNode.getInstance() : found;
   }
 
-  private void update() {
-    long nowMs = clock.getTime();
-    if (latest != null && nowMs - latestMs < VALID_FOR_MS) {
-      return;
-    }
-    latest = sizes.get();
-    latestMs = nowMs;
-    byLabel.clear();
-    byQueue.clear();
-    for (JsonNode entry : latest.path("labels")) {
-      byLabel.put(entry.path("label").asText(), entry);
-    }
-    for (JsonNode entry : latest.path("queues")) {
-      byQueue
-          .computeIfAbsent(entry.path("queue").asText(), any -> new HashMap<>())
-          .put(entry.path("label").asText(), entry);
+  private static final class Indexed {
+    final JsonNode all;
+    final Map<String, JsonNode> byLabel = new HashMap<>();
+    final Map<String, Map<String, JsonNode>> byQueue = new HashMap<>();
+
+    Indexed(JsonNode all) {
+      this.all = all;
+      for (JsonNode entry : all.path("labels")) {
+        byLabel.put(entry.path("label").asText(), entry);
+      }
+      for (JsonNode entry : all.path("queues")) {
+        byQueue
+            .computeIfAbsent(entry.path("queue").asText(), any -> new HashMap<>())
+            .put(entry.path("label").asText(), entry);
+      }
     }
   }
 }

@@ -16,6 +16,10 @@ final class QueueModes {
 
   /** Whether the queue, or else the nearest queue above that has a mode, is in observe. */
   boolean observes(String path) {
+    // Asked in every round, and mostly no queue has a mode.
+    if (byPath.isEmpty()) {
+      return false;
+    }
     for (int end = path.length(); end >= 0; end = path.lastIndexOf('.', end - 1)) {
       Mode mode = byPath.get(path.substring(0, end));
       if (mode != null) {

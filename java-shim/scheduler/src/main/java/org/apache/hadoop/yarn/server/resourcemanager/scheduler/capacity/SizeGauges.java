@@ -4,7 +4,6 @@ import static org.apache.hadoop.metrics2.lib.Interns.info;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Locale;
-import org.apache.hadoop.metrics2.MetricsInfo;
 import org.apache.hadoop.metrics2.MetricsRecordBuilder;
 
 /** The sizes of {@link SizesJson} as metrics, for the cluster, a node label or a queue. */
@@ -35,13 +34,7 @@ enum SizeGauges {
    */
   static void add(MetricsRecordBuilder builder, JsonNode entry) {
     for (SizeGauges gauge : values()) {
-      JsonNode value = entry.path(gauge.key);
-      MetricsInfo info = info(gauge.metric, gauge.about);
-      if (value.isFloatingPointNumber()) {
-        builder.addGauge(info, value.asDouble());
-      } else {
-        builder.addGauge(info, value.asLong());
-      }
+      JsonGauge.add(builder, info(gauge.metric, gauge.about), entry.path(gauge.key));
     }
   }
 }

@@ -26,6 +26,14 @@ class QueueOrderTest {
     return conf;
   }
 
+  /** Two queues, one of them in mode observe. */
+  private Configuration observing(String queue) {
+    Configuration conf = TestCluster.enforcing(directory);
+    TestCluster.queues(conf, "a", "b");
+    conf.set("yarn.scheduler.elastane.mode.queue." + queue, "observe");
+    return conf;
+  }
+
   @Test
   void aFifoQueueKeepsItsOrderAmongThoseThatFit() throws Exception {
     try (TestCluster cluster = TestCluster.start(inTheQueuesOrder())) {
@@ -51,10 +59,7 @@ class QueueOrderTest {
 
   @Test
   void aQueueInObserveKeepsItsOrderBesideOneThatTheCoreOrders() throws Exception {
-    Configuration conf = TestCluster.enforcing(directory);
-    TestCluster.queues(conf, "a", "b");
-    conf.set("yarn.scheduler.elastane.mode.queue.root.a", "observe");
-    try (TestCluster cluster = TestCluster.start(conf)) {
+    try (TestCluster cluster = TestCluster.start(observing("root.a"))) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 16384, 16);
       MockAM large = cluster.launch("a", node);
       MockAM small = cluster.launch("a", node);
@@ -77,10 +82,7 @@ class QueueOrderTest {
 
   @Test
   void oneRoundServesAQueueInObserveAndOneThatTheCoreOrders() throws Exception {
-    Configuration conf = TestCluster.enforcing(directory);
-    TestCluster.queues(conf, "a", "b");
-    conf.set("yarn.scheduler.elastane.mode.queue.root.a", "observe");
-    try (TestCluster cluster = TestCluster.start(conf)) {
+    try (TestCluster cluster = TestCluster.start(observing("root.a"))) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 16);
       MockAM skipped = cluster.launch("a", node);
       MockAM fits = cluster.launch("b", node);
@@ -106,10 +108,7 @@ class QueueOrderTest {
 
   @Test
   void aQueueInObserveStartsNothingAboveTheSizeOfARaisedNode() throws Exception {
-    Configuration conf = TestCluster.enforcing(directory);
-    TestCluster.queues(conf, "a", "b");
-    conf.set("yarn.scheduler.elastane.mode.queue.root.b", "observe");
-    try (TestCluster cluster = TestCluster.start(conf)) {
+    try (TestCluster cluster = TestCluster.start(observing("root.b"))) {
       MockNM node = cluster.registerRaised("127.0.0.1:1", 4096, 8);
       MockAM observed = cluster.launch("b", node);
       cluster.ask(observed, 1024, 8);

@@ -1,0 +1,31 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.util.function.Supplier;
+import org.apache.hadoop.yarn.util.Clock;
+
+/** A value that costs much and may be asked for at any rate: at most a second old. */
+final class LatestValue<T> {
+  private static final long VALID_FOR_MS = 1000;
+
+  private final Supplier<T> source;
+  private final Clock clock;
+  private T latest;
+  private long latestMs;
+
+  /**
+   * @param source never gives null; what it throws reaches the caller, and the next one asks again
+   */
+  LatestValue(Supplier<T> source, Clock clock) {
+    this.source = source;
+    this.clock = clock;
+  }
+
+  synchronized T get() {
+    long nowMs = clock.getTime();
+    if (latest == null || nowMs - latestMs >= VALID_FOR_MS) {
+      latest = source.get();
+      latestMs = nowMs;
+    }
+    return latest;
+  }
+}
