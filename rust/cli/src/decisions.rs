@@ -14,7 +14,7 @@ use elastane_runtime::{
 };
 
 use crate::failure::Failure;
-use crate::units::{bytes, count, moment};
+use crate::units::{bytes, count, moment, printable};
 
 /// Why a container went to a node, why an application waited, and what was preempted
 #[derive(Args)]
@@ -65,27 +65,18 @@ impl Decisions {
         self.say_what_is_missing(read, unreadable, shown)
     }
 
-    /// Whether to print the record. The end of a container belongs to the application for which it was
-    /// placed.
+    /// Whether to print the record. The end of a container in a journal of an earlier version belongs to the
+    /// application for which it was placed.
     fn is_asked_for(&self, event: &JournalEvent, containers: &mut HashSet<String>) -> bool {
         let Some(wanted) = &self.application else {
             return !matches!(event, JournalEvent::Other) || self.json;
         };
-        let application = match event {
-            JournalEvent::Placed(placed) => &placed.application,
-            JournalEvent::Refused(refused) => &refused.application,
-            JournalEvent::Learned { application, .. } => application,
-            JournalEvent::Deadline(news) => &news.application,
-            JournalEvent::Reprovision(reprovision) => &reprovision.application,
-            JournalEvent::Preemption(preemption) => {
-                return preemption.application.as_ref() == Some(wanted);
-            }
-            JournalEvent::Finished { container, .. } => return containers.contains(container),
-            JournalEvent::Bookable { .. } | JournalEvent::Node(_) | JournalEvent::Other => {
-                return false;
-            }
-        };
-        let is_wanted = application == wanted;
+        if let JournalEvent::Finished { container, application, .. } = event
+            && application.is_empty()
+        {
+            return containers.contains(container);
+        }
+        let is_wanted = event.application() == Some(wanted);
         if let (JournalEvent::Placed(placed), true) = (event, is_wanted) {
             containers.insert(placed.container.clone());
         }
@@ -119,7 +110,7 @@ impl Decisions {
 /// Writes records as sentences. Consecutive refusals become one sentence, since a waiting application
 /// is refused at every heartbeat.
 #[derive(Default)]
-struct DecisionsReport {
+pub(crate) struct DecisionsReport {
     waiting: Option<WaitingReport>,
 }
 
@@ -131,13 +122,13 @@ struct WaitingReport {
 }
 
 impl DecisionsReport {
-    fn add(&mut self, record: Record, output: &mut impl Write) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, record: Record, output: &mut impl Write) -> Result<(), Failure> {
         let Record { time_ms, event } = record;
         let sentence = match event {
             JournalEvent::Refused(refused) => return self.refused(time_ms, refused, output),
             JournalEvent::Node(_) | JournalEvent::Other => return self.end(output),
             JournalEvent::Placed(placed) => placed_sentence(&placed),
-            JournalEvent::Finished { container, node } => {
+            JournalEvent::Finished { container, node, .. } => {
                 format!("finished  {container} on {node}")
             }
             JournalEvent::Bookable { node, ratio, reason } => {
@@ -178,7 +169,7 @@ impl DecisionsReport {
     }
 
     /// Writes the collected refusals.
-    fn end(&mut self, output: &mut impl Write) -> Result<(), Failure> {
+    pub(crate) fn end(&mut self, output: &mut impl Write) -> Result<(), Failure> {
         let Some(waiting) = self.waiting.take() else {
             return Ok(());
         };
@@ -217,6 +208,7 @@ fn deadline_sentence(news: &DeadlineNews) -> String {
 
 fn placed_sentence(placed: &Placed) -> String {
     let Placed { container, node, application, application_name, .. } = placed;
+    let application_name = printable(application_name);
     let kind = match placed.request_priority {
         _ if placed.application_master => ContainerKind::ApplicationMaster.to_string(),
         Some(priority) if priority != 0 => ContainerKind::Executor { priority }.to_string(),

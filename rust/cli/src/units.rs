@@ -39,6 +39,11 @@ pub fn moment(unix_ms: i64) -> String {
     }
 }
 
+/// A name that somebody chose, without what would steer a terminal.
+pub fn printable(name: &str) -> String {
+    name.replace(char::is_control, "\u{fffd}")
+}
+
 /// `1 run`, `2 runs`.
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

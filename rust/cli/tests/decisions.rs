@@ -248,7 +248,7 @@ fn what_the_scheduler_writes_is_what_is_read() {
             physical_memory_bytes: 5_000_000_000,
             physical_vcores: 6,
         })),
-        JournalEvent::Finished { container, node },
+        JournalEvent::Finished { container, node, application: application.clone() },
         JournalEvent::Learned {
             application,
             profile: "tag|sales".to_owned(),

@@ -26,7 +26,7 @@ impl Running {
     }
 
     /// Milliseconds from `now_ms` to its predicted end; none without an end, or past it.
-    pub(crate) fn end_from(&self, now_ms: i64) -> Option<i64> {
+    pub fn end_from(&self, now_ms: i64) -> Option<i64> {
         let elapsed_ms = now_ms.saturating_sub(self.start_ms);
         self.demand
             .duration_ms()

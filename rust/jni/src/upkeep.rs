@@ -52,6 +52,17 @@ natives! {
         Ok(JString::new(env, json)?)
     }
 
+    "answer" fn answer(
+        env,
+        handle: jlong,
+        question: JString<'local>,
+        now_ms: jlong,
+    ) -> JString<'local> {
+        let question = question.try_to_string(env)?;
+        let answer = core(handle)?.answer(&question, now_ms).map_err(JavaFailure::refused)?;
+        Ok(JString::new(env, answer)?)
+    }
+
     "status" fn status(env, handle: jlong, now_ms: jlong) -> JString<'local> {
         let status = core(handle)?.status(now_ms);
         Ok(JString::new(env, status)?)

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use elastane_core::Cluster;
 use elastane_core::cluster::{ApplicationId, PlannedStart};
-use elastane_predict::chance_within;
 use elastane_predict::progress::LogNormal;
+use elastane_predict::{Submission, chance_within, deadline_ms};
 use serde::Serialize;
 
 use crate::journal::{DeadlineNews, DeadlineState, JournalEvent, Record};
@@ -17,6 +17,29 @@ pub struct Deadline {
     pub at_ms: i64,
     /// The length of an executor in milliseconds, by the application's earlier runs.
     pub length_ms: Option<LogNormal>,
+}
+
+impl Deadline {
+    /// The deadline of a submission, if it has one; `length_ms` is asked only then. A tag that cannot be read is
+    /// logged.
+    pub(crate) fn of(
+        submission: &Submission,
+        length_ms: impl FnOnce() -> Option<LogNormal>,
+        now_ms: i64,
+    ) -> Option<Self> {
+        let submitted_ms = now_ms.saturating_sub(submission.age_ms);
+        let (at_ms, bad) = deadline_ms(&submission.tags, submitted_ms);
+        for bad in bad {
+            log::warn!("{}: {bad}", submission.id);
+        }
+        Some(Self { at_ms: at_ms?, length_ms: length_ms() })
+    }
+
+    /// The probability that it is met by executors that start at this time.
+    fn chance(&self, start_ms: i64) -> Option<f64> {
+        let left_ms = self.at_ms.saturating_sub(start_ms);
+        self.length_ms.map(|length_ms| chance_within(&length_ms, left_ms))
+    }
 }
 
 /// A deadline as `status` shows it.
@@ -105,14 +128,6 @@ fn last_start_ms(cluster: &Cluster, application: ApplicationId) -> Option<i64> {
     let ask = cluster.application(application)?.waiting?;
     let start = PlannedStart::of(cluster, application)?;
     (!ask.kind.is_application_master()).then_some(start.last_ms)
-}
-
-impl Deadline {
-    /// The probability that it is met by executors that start at this time.
-    fn chance(&self, start_ms: i64) -> Option<f64> {
-        let left_ms = self.at_ms.saturating_sub(start_ms);
-        self.length_ms.map(|length_ms| chance_within(&length_ms, left_ms))
-    }
 }
 
 fn record(

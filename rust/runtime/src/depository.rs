@@ -35,9 +35,9 @@ use elastane_runs::{Run, RunEvent, RunSettings};
 use elastane_store::{Access, Depository, Merge, MergeReport, Retention, StoreError};
 
 use crate::counters::{Counters, count};
+use crate::decisions::Decisions;
 use crate::open_error::OpenError;
 use crate::service::{Asked, Submitted};
-use crate::writer::JournalWriter;
 use backlog::Backlog;
 use keeper::Keeper;
 use models::Trained;
@@ -119,7 +119,7 @@ impl DepositoryThread {
         found: Found,
         settings: ProfileSettings,
         retention: Retention,
-        journal: Arc<JournalWriter>,
+        decisions: Arc<Decisions>,
         counters: Arc<Counters>,
         on_prediction: OnPrediction,
     ) -> Result<Self, OpenError> {
@@ -128,7 +128,7 @@ impl DepositoryThread {
         let keeper = Keeper::open(
             found,
             retention,
-            journal,
+            decisions,
             Arc::clone(&shared),
             on_prediction,
             sender.clone(),

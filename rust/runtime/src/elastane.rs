@@ -8,7 +8,7 @@ use elastane_core::cluster::{
     QueueShare, Request, RunningContainer, Standing, StartSearch,
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
-use elastane_predict::{Submission, deadline_ms};
+use elastane_predict::Submission;
 use elastane_protocol::{decode, encode};
 use elastane_runs::{OpenRun, RunEvent, RunSettings};
 use elastane_store::MergeReport;
@@ -16,10 +16,12 @@ use parking_lot::Mutex;
 
 use crate::counters::{Counters, Health, Status, count};
 use crate::deadlines::Deadline;
+use crate::decisions::Decisions;
 use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
-use crate::journal::Record;
+use crate::latest_reports::LatestReports;
 use crate::memory_victims::PreemptionOrder;
 use crate::open_error::OpenError;
+use crate::questions::Question;
 use crate::report::ReportError;
 use crate::service::{Reported, Service};
 use crate::settings::RuntimeSettings;
@@ -32,7 +34,8 @@ use crate::writer::JournalWriter;
 pub struct Elastane {
     service: Arc<Mutex<Service>>,
     depository: DepositoryThread,
-    journal: Arc<JournalWriter>,
+    decisions: Arc<Decisions>,
+    reports: LatestReports,
     counters: Arc<Counters>,
     planner: StartPlanner,
 }
@@ -47,7 +50,8 @@ impl Elastane {
     pub fn open(settings: RuntimeSettings) -> Result<Self, OpenError> {
         let counters = Arc::new(Counters::new());
         let journal = JournalWriter::open(settings.journal_file, &counters);
-        let journal = Arc::new(journal.map_err(OpenError::Thread)?);
+        let journal = journal.map_err(OpenError::Thread)?;
+        let decisions = Arc::new(Decisions::new(Arc::clone(&counters), journal));
         let mut found = open_or_substitute(&settings.depository_file, &counters)?;
         let open_runs = std::mem::take(&mut found.open_runs);
         let (ended, running): (Vec<_>, Vec<_>) =
@@ -57,7 +61,7 @@ impl Elastane {
             found,
             settings.profile,
             settings.retention,
-            Arc::clone(&journal),
+            Arc::clone(&decisions),
             Arc::clone(&counters),
             Box::new({
                 let service = Arc::clone(&service);
@@ -71,16 +75,15 @@ impl Elastane {
             depository.send(Work::Ended(Box::new(run), ended_ms));
         }
         let planner = StartPlanner::open(Arc::clone(&counters), {
-            let (service, journal) = (Arc::clone(&service), Arc::clone(&journal));
-            let counters = Arc::clone(&counters);
+            let (service, decisions) = (Arc::clone(&service), Arc::clone(&decisions));
             move |plan| {
                 let mut service = service.lock();
-                let news = service.starts_planned(plan);
-                write(&counters, &journal, news);
+                decisions.record_all(service.starts_planned(plan));
             }
         });
         let planner = planner.map_err(OpenError::Thread)?;
-        Ok(Self { service, depository, journal, counters, planner })
+        let reports = LatestReports::default();
+        Ok(Self { service, depository, decisions, reports, counters, planner })
     }
 
     /// Saves every run that ended, and the record of the others for the next process; ends the
@@ -92,8 +95,8 @@ impl Elastane {
         let whole = || self.service.lock().whole(latest_ms);
         let ended = || self.service.lock().ended();
         self.depository.close(whole, ended, latest_ms);
-        if let Some(journal) = Arc::get_mut(&mut self.journal) {
-            journal.close();
+        if let Some(decisions) = Arc::get_mut(&mut self.decisions) {
+            decisions.close();
         }
     }
 
@@ -141,7 +144,12 @@ impl Elastane {
 
     /// See [`Service::node_removed`].
     pub fn node_removed(&self, node: NodeId) {
-        self.service.lock().node_removed(node);
+        let mut service = self.service.lock();
+        let name = service.cluster().node(node).map(|entry| entry.name.clone());
+        service.node_removed(node);
+        if let Some(name) = name {
+            self.reports.forget(&name);
+        }
     }
 
     /// An application was submitted; its run begins, and its containers are predicted.
@@ -150,32 +158,16 @@ impl Elastane {
         let given = RunSettings(record.settings.clone());
         let demands = self.depository.demands(&record.application_key, &given, now_ms);
         let demands = if wants_observe(submission) { demands.observed_by_tag() } else { demands };
-        let deadline = self.deadline(submission, &record.application_key, &given, now_ms);
+        let length_ms = || self.depository.length_ms(&record.application_key, &given);
+        let deadline = Deadline::of(submission, length_ms, now_ms);
         let Submission { queue, user, .. } = submission;
         let mut service = self.service.lock();
         let (submitted, news) = service.application_added(record, queue, user, deadline, demands);
-        self.write(news);
+        self.decisions.record_all(news);
         drop(service);
         let application = submitted.application;
         self.depository.send(Work::Submitted(Box::new(submitted)));
         application
-    }
-
-    /// The deadline of a submission, and how long earlier runs with these settings say that it takes.
-    fn deadline(
-        &self,
-        submission: &Submission,
-        key: &str,
-        given: &RunSettings,
-        now_ms: i64,
-    ) -> Option<Deadline> {
-        let submitted_ms = now_ms.saturating_sub(submission.age_ms);
-        let (at_ms, bad) = deadline_ms(&submission.tags, submitted_ms);
-        for bad in bad {
-            log::warn!("{}: {bad}", submission.id);
-        }
-        let at_ms = at_ms?;
-        Some(Deadline { at_ms, length_ms: self.depository.length_ms(key, given) })
     }
 
     /// See [`Service::application_moved`].
@@ -187,7 +179,7 @@ impl Elastane {
     pub fn application_removed(&self, application: ApplicationId, succeeded: bool, now_ms: i64) {
         let mut service = self.service.lock();
         let record = service.application_removed(application, succeeded, now_ms);
-        self.write(record);
+        self.decisions.record_all(record);
     }
 
     /// See [`Cluster::asks_beside`](elastane_core::cluster::Cluster::asks_beside).
@@ -223,7 +215,7 @@ impl Elastane {
         // The journal is written under the lock, so that its records are in the order of events.
         let mut service = self.service.lock();
         let committed = service.commit(commit, now_ms);
-        self.write(committed.record);
+        self.decisions.record_all(committed.record);
         drop(service);
         if !committed.is_admitted {
             count(&self.counters.refused_commits);
@@ -235,7 +227,7 @@ impl Elastane {
     pub fn finished(&self, container: &str, now_ms: i64) {
         let mut service = self.service.lock();
         let record = service.finished(container, now_ms);
-        self.write(record);
+        self.decisions.record_all(record);
     }
 
     /// An agent's report as it was sent, and the body of the reply.
@@ -268,8 +260,11 @@ impl Elastane {
         let mut service = self.service.lock();
         let Reported { reply, ingested, reprovisioned: _, records } =
             service.report(node, &report, now_ms)?;
-        self.write(records);
+        self.decisions.record_all(records);
+        // Under the lock, so that no report is kept of a node that is gone.
+        let former = self.reports.arrived(node, report, now_ms);
         drop(service);
+        drop(former);
         self.counters.ingested(&ingested);
         Ok(encode(&reply)?)
     }
@@ -283,7 +278,7 @@ impl Elastane {
     pub fn preemption_orders(&self, wait_ms: i64, now_ms: i64) -> Vec<PreemptionOrder> {
         let mut service = self.service.lock();
         let (orders, records) = service.preemption_orders(wait_ms, now_ms);
-        self.write(records);
+        self.decisions.record_all(records);
         orders
     }
 
@@ -292,7 +287,7 @@ impl Elastane {
     pub fn bookable_changes(&self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
         let mut service = self.service.lock();
         let (changes, records) = service.bookable_changes(limit, now_ms);
-        self.write(records);
+        self.decisions.record_all(records);
         let whole = self.depository.wants_whole().then(|| service.whole(now_ms));
         let due = service.due(now_ms);
         drop(service);
@@ -343,7 +338,7 @@ impl Elastane {
             learner_alive: self.depository.is_alive(),
             learner_backlog: self.depository.backlog(),
             counters: &self.counters,
-            journal_dropped: self.journal.dropped(),
+            journal_dropped: self.decisions.journal().dropped(),
         };
         serde_json::to_string(&status).unwrap_or_else(|error| {
             log::error!("the status cannot be written as JSON: {error}");
@@ -351,14 +346,21 @@ impl Elastane {
         })
     }
 
+    /// The answer to a question of a person about decisions, a node or containers; both are JSON, and
+    /// docs/boundary-core.md has them.
+    ///
+    /// # Errors
+    /// A question that cannot be read.
+    pub fn answer(&self, question: &str, now_ms: i64) -> serde_json::Result<String> {
+        let question: Question = serde_json::from_str(question)?;
+        let answer = question.answer(&self.service, &self.decisions, &self.reports, now_ms);
+        serde_json::to_string(&answer)
+    }
+
     fn save(&self, events: Option<Vec<RunEvent>>, is_whole: bool, now_ms: i64) {
         if let Some(events) = events {
             self.depository.send(Work::Checkpoint { events, is_whole, now_ms });
         }
-    }
-
-    fn write(&self, records: impl IntoIterator<Item = Record>) {
-        write(&self.counters, &self.journal, records);
     }
 
     /// For the tests of the boundary: containers of this kind will need this for an hour.
@@ -383,13 +385,5 @@ impl Elastane {
         {
             panic!("a panic that a test asked for");
         }
-    }
-}
-
-/// Counts records and hands them to the journal.
-fn write(counters: &Counters, journal: &JournalWriter, records: impl IntoIterator<Item = Record>) {
-    for record in records {
-        counters.record(&record.event);
-        journal.write(record);
     }
 }

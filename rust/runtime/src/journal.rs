@@ -8,6 +8,8 @@ use elastane_protocol::Pressure;
 use elastane_runs::Outcome;
 use serde::{Deserialize, Serialize};
 
+use crate::measured_container::MeasuredContainer;
+
 /// One line of the journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
@@ -33,6 +35,9 @@ pub enum JournalEvent {
         container: String,
         /// Its node.
         node: String,
+        /// Its application; empty in a record of an earlier version.
+        #[serde(default)]
+        application: String,
     },
     /// The bookable capacity of a node changed.
     Bookable {
@@ -66,6 +71,63 @@ pub enum JournalEvent {
     /// A record that is not read: [`JournalEvent::Node`], or one of a later version. Never written.
     #[serde(other)]
     Other,
+}
+
+impl JournalEvent {
+    /// As records have it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Placed(_) => "placed",
+            Self::Refused(_) => "refused",
+            Self::Finished { .. } => "finished",
+            Self::Bookable { .. } => "bookable",
+            Self::Preemption(_) => "preemption",
+            Self::Reprovision(_) => "reprovision",
+            Self::Node(_) => "node",
+            Self::Learned { .. } => "learned",
+            Self::Deadline(_) => "deadline",
+            Self::Other => "other",
+        }
+    }
+
+    /// YARN's id of the application that it is about; none if it is about a node.
+    pub fn application(&self) -> Option<&str> {
+        match self {
+            Self::Placed(placed) => Some(&placed.application),
+            Self::Refused(refused) => Some(&refused.application),
+            Self::Finished { application, .. } | Self::Learned { application, .. } => {
+                Some(application)
+            }
+            Self::Preemption(preemption) => preemption.application.as_deref(),
+            Self::Reprovision(reprovision) => Some(&reprovision.application),
+            Self::Deadline(news) => Some(&news.application),
+            Self::Bookable { .. } | Self::Node(_) | Self::Other => None,
+        }
+    }
+
+    /// YARN's id of the container that it is about.
+    pub(crate) fn container(&self) -> Option<&str> {
+        match self {
+            Self::Placed(placed) => Some(&placed.container),
+            Self::Finished { container, .. } => Some(container),
+            Self::Preemption(preemption) => Some(&preemption.container),
+            Self::Reprovision(reprovision) => Some(&reprovision.container),
+            _ => None,
+        }
+    }
+
+    /// YARN's name of the node where it happened.
+    pub(crate) fn node(&self) -> Option<&str> {
+        match self {
+            Self::Placed(placed) => Some(&placed.node),
+            Self::Refused(refused) => Some(&refused.node),
+            Self::Finished { node, .. } | Self::Bookable { node, .. } => Some(node),
+            Self::Preemption(preemption) => Some(&preemption.node),
+            Self::Reprovision(reprovision) => Some(&reprovision.node),
+            Self::Node(usage) => Some(&usage.node),
+            Self::Learned { .. } | Self::Deadline(_) | Self::Other => None,
+        }
+    }
 }
 
 /// What became of a deadline.
@@ -267,29 +329,8 @@ pub struct NodeUsage {
 #[derive(Debug, Clone, Serialize)]
 pub struct ContainerUsage {
     pub container: String,
-    /// Measured in the newest sample.
-    pub used: Resources,
-    /// The time that this sample covers, in milliseconds.
-    pub sample_ms: u32,
     /// Expected now.
     pub planned: Resources,
-    /// The share of time in which its CPU was throttled, 0 to 1.
-    pub cpu_throttled: f32,
-    /// Threads that were ready to run and had no core, on average.
-    pub cpu_waited_cores: f32,
-    pub anonymous_bytes: u64,
-    /// Page cache.
-    pub file_bytes: u64,
-    /// The used part of the heaps of its JVMs.
-    pub heap_used_bytes: u64,
-    /// The committed size of the heaps of its JVMs.
-    pub heap_committed_bytes: u64,
-    // The limits in force.
-    pub limit_weight_cores: Option<f32>,
-    pub limit_cap_cores: Option<f32>,
-    pub limit_memory_bytes: Option<u64>,
-    pub limit_disk_bytes_per_s: Option<u64>,
-    /// The weight of what is sent.
-    pub limit_network_weight_bytes_per_s: Option<u64>,
-    pub limit_network_bytes_per_s: Option<u64>,
+    #[serde(flatten)]
+    pub measured: MeasuredContainer,
 }

@@ -9,6 +9,7 @@ use elastane_protocol::{BodyError, ContainerPlan, Reply, Report};
 use crate::amounts::{AmountError, used, used_by_others};
 use crate::foresight::Foresight;
 use crate::journal::{ContainerUsage, NodeUsage};
+use crate::measured_container::MeasuredContainer;
 use crate::node_cpu::NodeCpu;
 use crate::runs::Runs;
 
@@ -129,25 +130,10 @@ pub(crate) fn node_usage(
         .filter_map(|samples| {
             let container = cluster.container(&samples.container)?;
             let running = entry.node.get(container.executor)?;
-            let last = samples.samples.last()?;
-            let limits = samples.limits.unwrap_or_default();
             Some(ContainerUsage {
                 container: samples.container.clone(),
-                used: used(&last.usage),
-                sample_ms: last.length_ms,
                 planned: running.expected_at(now_ms),
-                cpu_throttled: last.usage.cpu_throttled,
-                cpu_waited_cores: last.usage.cpu_waited_cores,
-                anonymous_bytes: last.usage.anonymous_bytes,
-                file_bytes: last.usage.file_bytes,
-                heap_used_bytes: last.usage.heap_used_bytes,
-                heap_committed_bytes: last.usage.heap_committed_bytes,
-                limit_weight_cores: limits.cpu_weight_cores,
-                limit_cap_cores: limits.cpu_cap_cores,
-                limit_memory_bytes: limits.memory_bytes,
-                limit_disk_bytes_per_s: limits.disk_cap_bytes_per_s,
-                limit_network_weight_bytes_per_s: limits.network_weight_bytes_per_s,
-                limit_network_bytes_per_s: limits.network_cap_bytes_per_s,
+                measured: MeasuredContainer::of(samples)?,
             })
         })
         .collect();

@@ -266,10 +266,11 @@ impl Service {
         let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
         let ended = self.cluster.finished(container)?;
         let node = self.node_name(ended.node);
+        let application = self.application_name(ended.application);
         self.memory_victims.finished(ended.node, container);
         self.trackers.finished(&self.cluster, container);
         self.runs.container_ended(container, ended, until_ms);
-        let event = JournalEvent::Finished { container: container.to_owned(), node };
+        let event = JournalEvent::Finished { container: container.to_owned(), node, application };
         Some(Record { time_ms: now_ms, event })
     }
 

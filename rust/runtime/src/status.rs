@@ -80,6 +80,14 @@ struct NodeStatus {
     measured: Option<Measured>,
 }
 
+impl NodeStatus {
+    /// What can still be booked.
+    fn free_bytes(&self) -> u64 {
+        let bookable = self.registered_memory_bytes as f64 * self.bookable_memory_ratio;
+        (bookable as u64).saturating_sub(self.booked_memory_bytes)
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct WaitingStatus {
     application: String,
@@ -92,6 +100,26 @@ struct WaitingStatus {
     /// None where no plan has it: others are before it, or its end is not predicted.
     planned_start: Option<PlannedStartStatus>,
     reason: String,
+    limit_of: LimitOf,
+}
+
+/// Whose limit it is that an application waits for.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum LimitOf {
+    /// Of queues, users and application masters, labels, constraints, and of what can be booked.
+    CapacityScheduler,
+    /// What is planned on nodes.
+    Elastane,
+}
+
+impl LimitOf {
+    fn why(why: Option<&WaitReason>) -> Self {
+        match why {
+            None | Some(WaitReason::Held | WaitReason::Skipped { .. }) => Self::CapacityScheduler,
+            Some(_) => Self::Elastane,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -160,7 +188,10 @@ impl StatusSnapshot {
         let asking: Vec<_> =
             applications.filter_map(|(id, it)| Some((id, it.waiting.or(it.held)?))).collect();
         let waiting = asking.into_iter().filter_map(|(id, ask)| {
-            let why = cluster.wait_reason(id, now_ms);
+            // Where CapacityScheduler decides by now, what the core found before is no reason any more.
+            let why = cluster
+                .wait_reason(id, now_ms)
+                .filter(|why| why.node().is_none_or(|node| cluster.decides(node, now_ms)));
             let application = cluster.application(id)?;
             let since_ms = application.waiting_since_ms;
             let application = application.id.clone();
@@ -188,15 +219,20 @@ impl StatusSnapshot {
     pub fn into_status(self) -> ServiceStatus {
         let totals = Totals::of(&self.nodes, &self.waiting);
         let names = self.nodes.iter().map(|(number, status)| (*number, status.node.as_str()));
-        let words =
-            Words { now_ms: self.now_ms, nodes: names.collect(), applications: &self.applications };
+        let words = Words {
+            now_ms: self.now_ms,
+            nodes: names.collect(),
+            applications: &self.applications,
+            most_free_bytes: self.nodes.iter().map(|(_, it)| it.free_bytes()).max(),
+        };
         let waiting = self.waiting.into_iter().map(|waiting| WaitingStatus {
             request_priority: waiting.ask.kind.priority(),
             containers: waiting.ask.count,
             for_ms: self.now_ms - waiting.since_ms,
             deadline: waiting.deadline,
             planned_start: waiting.start.map(|start| words.planned(start)),
-            reason: words.reason(waiting.why),
+            limit_of: LimitOf::why(waiting.why.as_ref()),
+            reason: words.reason(waiting.why, &waiting.ask),
             application: waiting.application,
         });
         let waiting = waiting.collect();
@@ -236,6 +272,8 @@ struct Words<'a> {
     now_ms: i64,
     nodes: HashMap<NodeId, &'a str>,
     applications: &'a HashMap<ApplicationId, String>,
+    /// The most memory that can still be booked on one node; none without nodes.
+    most_free_bytes: Option<u64>,
 }
 
 impl Words<'_> {
@@ -257,9 +295,9 @@ impl Words<'_> {
         }
     }
 
-    fn reason(&self, why: Option<WaitReason>) -> String {
+    fn reason(&self, why: Option<WaitReason>, ask: &Ask) -> String {
         let Some(why) = why else {
-            return "no node had free space by request, or none was asked yet".to_owned();
+            return self.without_a_note(ask);
         };
         let (at, reason) = match why {
             WaitReason::Held => {
@@ -304,6 +342,23 @@ impl Words<'_> {
             WaitReason::Keeps(kept) => (kept.node, format!("kept for it, {}", self.start(&kept))),
         };
         format!("{}: {reason}", self.node(at))
+    }
+
+    /// No round has asked for it.
+    fn without_a_note(&self, ask: &Ask) -> String {
+        let asked = ask.request.memory_bytes;
+        match self.most_free_bytes {
+            Some(free) if free < asked => {
+                let mib = |bytes: u64| bytes >> 20;
+                format!(
+                    "all nodes are booked: its next container requests {} MiB, and no node has more than {} MiB \
+                     to book",
+                    mib(asked),
+                    mib(free)
+                )
+            }
+            _ => "no node had free space by request, or none was asked yet".to_owned(),
+        }
     }
 
     fn start(&self, kept: &KeptNode) -> String {

@@ -25,7 +25,7 @@ const QUEUE: usize = 8_192;
 /// Hands records to the thread that writes them.
 #[derive(Default)]
 pub(crate) struct JournalWriter {
-    sender: Option<SyncSender<Record>>,
+    sender: Option<SyncSender<Arc<Record>>>,
     thread: Option<JoinHandle<()>>,
     dropped: Arc<AtomicU64>,
 }
@@ -49,7 +49,7 @@ impl JournalWriter {
         Ok(Self { sender: Some(sender), thread: Some(thread), dropped })
     }
 
-    pub(crate) fn write(&self, record: Record) {
+    pub(crate) fn write(&self, record: Arc<Record>) {
         let Some(sender) = &self.sender else { return };
         if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = sender.try_send(record)
         {
@@ -103,7 +103,7 @@ impl Journal {
         journal
     }
 
-    fn write_all(mut self, records: &Receiver<Record>, dropped: &AtomicU64) {
+    fn write_all(mut self, records: &Receiver<Arc<Record>>, dropped: &AtomicU64) {
         loop {
             let first = match self.next(records) {
                 Ok(first) => Some(first),
@@ -115,7 +115,7 @@ impl Journal {
         }
     }
 
-    fn next(&self, records: &Receiver<Record>) -> Result<Record, RecvTimeoutError> {
+    fn next(&self, records: &Receiver<Arc<Record>>) -> Result<Arc<Record>, RecvTimeoutError> {
         match (&self.file, &self.trouble) {
             (None, Some(trouble)) => records.recv_timeout(trouble.backoff.left(Instant::now())),
             _ => records.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -124,7 +124,7 @@ impl Journal {
 
     /// Writes the records to the file, which is opened first where that is due; gives the number of
     /// those that are lost.
-    fn write(&mut self, mut batch: impl Iterator<Item = Record>) -> u64 {
+    fn write(&mut self, mut batch: impl Iterator<Item = Arc<Record>>) -> u64 {
         self.try_again();
         let Some(file) = &mut self.file else {
             return batch.count() as u64;
@@ -256,12 +256,10 @@ mod tests {
 
     use std::time::Duration;
 
-    fn record(time_ms: i64) -> Record {
+    fn record(time_ms: i64) -> Arc<Record> {
         let reason = "the agent reports".into();
-        Record {
-            time_ms,
-            event: JournalEvent::Bookable { node: "node-1:1".into(), ratio: 2.0, reason },
-        }
+        let event = JournalEvent::Bookable { node: "node-1:1".into(), ratio: 2.0, reason };
+        Arc::new(Record { time_ms, event })
     }
 
     #[test]

@@ -113,3 +113,37 @@ fn a_kept_node_has_no_planned_start_where_no_end_is_predicted() {
         [format!("{NODE}: kept for it, {start}"), format!("{NODE}: kept for {LARGE}, {start}"),]
     );
 }
+
+#[test]
+fn where_all_nodes_are_booked_the_sizes_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    // Each of 3 GB, on a node of 8 GB.
+    busy_node(&elastane, "busy", &["container_1", "container_2"]);
+    waiting(&elastane, LARGE, "large", 1, 3);
+    waiting(&elastane, SMALL, "small", 1, 2);
+    assert_eq!(
+        reason(&elastane, LARGE, START_MS),
+        "all nodes are booked: its next container requests 3072 MiB, and no node has more than 2048 \
+         MiB to book"
+    );
+    let otherwise = "no node had free space by request, or none was asked yet";
+    assert_eq!(reason(&elastane, SMALL, START_MS), otherwise);
+}
+
+#[test]
+fn what_the_core_found_is_no_reason_where_capacity_scheduler_decides_by_now() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("busy", &[3.0; 20]), ("large", &[4.0; 5])]);
+    let elastane = open(folder.path(), "enforce");
+    let node = busy_node(&elastane, "busy", &["container_busy"]);
+    waiting(&elastane, LARGE, "large", 1, 1);
+    elastane.round(node, free(), START_MS).unwrap();
+    let limit_of = || {
+        let status: Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
+        status["waiting"][0]["limit_of"].clone()
+    };
+    assert_eq!(limit_of(), "elastane");
+    elastane.go_on_by(common::settings(folder.path(), "observe", &[])).unwrap();
+    assert_eq!(limit_of(), "capacity-scheduler");
+}

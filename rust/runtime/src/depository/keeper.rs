@@ -20,10 +20,10 @@ use super::running::RunningApplications;
 use super::substitute::{Found, Substitute, announce_moved, latest_applications};
 use super::trainer::{Trainer, due_job};
 use super::{Shared, Work, models, retention};
+use crate::decisions::Decisions;
 use crate::journal::{JournalEvent, Record};
 use crate::open_error::OpenError;
 use crate::service::{Asked, Submitted};
-use crate::writer::JournalWriter;
 
 /// The profiles of the applications that ran last are made before the first heartbeat, those of the
 /// others in the background. A profile takes some 6 ms, with runs of half an hour 30 ms.
@@ -34,7 +34,7 @@ pub(super) struct Keeper {
     /// Where the depository is one.
     substitute: Option<Substitute>,
     retention: Retention,
-    journal: Arc<JournalWriter>,
+    decisions: Arc<Decisions>,
     shared: Arc<Shared>,
     predictor: Predictor,
     trainer: Trainer,
@@ -63,7 +63,7 @@ impl Keeper {
     pub(super) fn open(
         found: Found,
         retention: Retention,
-        journal: Arc<JournalWriter>,
+        decisions: Arc<Decisions>,
         shared: Arc<Shared>,
         on_prediction: OnPrediction,
         trained: Sender<Work>,
@@ -77,7 +77,7 @@ impl Keeper {
             depository,
             substitute,
             retention,
-            journal,
+            decisions,
             checkpoints: Checkpoints::new(Arc::clone(&shared)),
             running: RunningApplications::new(),
             ended_runs: EndedRuns::new(Arc::clone(&shared)),
@@ -303,7 +303,7 @@ impl Keeper {
             outcome: run.outcome,
             runs: self.shared.profiles.cache.lock().runs_of(key),
         };
-        self.journal.write(Record { time_ms: self.ended_ms, event });
+        self.decisions.record(Record { time_ms: self.ended_ms, event });
         Ok(())
     }
 

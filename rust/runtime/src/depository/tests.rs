@@ -12,6 +12,7 @@ use elastane_runs::{ContainerKind, Outcome, Run, RunSeries, RunSettings, Submiss
 use elastane_store::{Depository, Retention};
 
 use super::{DepositoryThread, Found, OnPrediction, Work};
+use crate::decisions::Decisions;
 use crate::service::Submitted;
 use crate::writer::JournalWriter;
 
@@ -53,12 +54,13 @@ fn submitted(application: ApplicationId) -> Submitted {
 
 fn open(depository: Depository, on_prediction: OnPrediction) -> DepositoryThread {
     let retention = Retention { keep_ms: 1, most_bytes: u64::MAX, profile_runs: 3 };
-    let journal = Arc::new(JournalWriter::open(None, &Arc::default()).unwrap());
+    let journal = JournalWriter::open(None, &Arc::default()).unwrap();
+    let decisions = Arc::new(Decisions::new(Arc::default(), journal));
     DepositoryThread::open(
         Found::read(depository).unwrap(),
         SETTINGS,
         retention,
-        journal,
+        decisions,
         Arc::default(),
         on_prediction,
     )

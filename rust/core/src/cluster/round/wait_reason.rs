@@ -60,6 +60,23 @@ pub enum WaitReason {
     Held,
 }
 
+impl WaitReason {
+    /// The node that was checked, or is kept.
+    pub fn node(&self) -> Option<NodeId> {
+        match self {
+            Self::NoFit { node, .. }
+            | Self::Behind { node, .. }
+            | Self::Skipped { node }
+            | Self::AtMaximum { node }
+            | Self::UserAtLimit { node }
+            | Self::Yields { node }
+            | Self::Observed { node } => Some(*node),
+            Self::Kept(kept) | Self::Keeps(kept) => Some(kept.node),
+            Self::Held => None,
+        }
+    }
+}
+
 /// Why an application's next container was not placed at the latest check; none when it waits for
 /// nothing, or was not refused.
 pub(crate) fn wait_reason(

@@ -280,6 +280,16 @@ public final class Natives {
    */
   public static native String health(long core);
 
+  /**
+   * What people ask about the latest decisions, one node, or containers.
+   *
+   * @param question {@code {"about": "decisions", "limit", "before", "application", "container",
+   *     "node", "kind"}}, {@code {"about": "node", "node"}} or {@code {"about": "containers",
+   *     "containers"}}
+   * @return JSON; {@code null} as JSON for a node that the core does not know
+   */
+  public static native String answer(long core, String question, long nowMs);
+
   /** The core's state and counters, as JSON. */
   public static native String status(long core, long nowMs);
 

@@ -1,0 +1,153 @@
+//! Where every decision goes: it is counted, kept for a while, and written to the journal.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+use crate::counters::Counters;
+use crate::journal::{JournalEvent, Record};
+use crate::writer::JournalWriter;
+
+/// The newest records, for those who ask; about 15 MiB. The journal has the others.
+const KEPT: usize = 20_000;
+
+/// The records that are looked at before a decision gets its turn.
+const CHUNK: usize = 500;
+
+/// The decisions since the core was opened.
+pub(crate) struct Decisions {
+    counters: Arc<Counters>,
+    journal: JournalWriter,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// The number of the oldest one.
+    first: u64,
+    records: VecDeque<Arc<Record>>,
+}
+
+impl Kept {
+    fn push(&mut self, record: Arc<Record>) {
+        if self.records.len() == KEPT {
+            self.records.pop_front();
+            self.first += 1;
+        }
+        self.records.push_back(record);
+    }
+
+    /// Up to [`CHUNK`] records before this number, newest first.
+    fn before(&self, number: u64) -> Vec<(u64, Arc<Record>)> {
+        let end = self.first + self.records.len() as u64;
+        let end = end.min(number).max(self.first);
+        let begin = end.saturating_sub(CHUNK as u64).max(self.first);
+        let numbered = |number: u64| {
+            let place = usize::try_from(number - self.first).ok()?;
+            Some((number, Arc::clone(self.records.get(place)?)))
+        };
+        (begin..end).rev().filter_map(numbered).collect()
+    }
+}
+
+impl Decisions {
+    pub(crate) fn new(counters: Arc<Counters>, journal: JournalWriter) -> Self {
+        Self { counters, journal, kept: Mutex::default() }
+    }
+
+    pub(crate) fn record(&self, record: Record) {
+        self.counters.record(&record.event);
+        let record = Arc::new(record);
+        if !matches!(record.event, JournalEvent::Node(_)) {
+            self.kept.lock().push(Arc::clone(&record));
+        }
+        self.journal.write(record);
+    }
+
+    pub(crate) fn record_all(&self, records: impl IntoIterator<Item = Record>) {
+        for record in records {
+            self.record(record);
+        }
+    }
+
+    pub(crate) fn journal(&self) -> &JournalWriter {
+        &self.journal
+    }
+
+    /// Writes what the journal has not yet.
+    pub(crate) fn close(&mut self) {
+        self.journal.close();
+    }
+
+    /// The newest decisions of those that are asked for.
+    pub(crate) fn find(&self, wanted: &WantedDecisions) -> FoundDecisions {
+        let mut found = FoundDecisions::default();
+        let mut before = wanted.before.unwrap_or(u64::MAX);
+        loop {
+            let chunk = self.kept.lock().before(before);
+            let Some((last, _)) = chunk.last() else {
+                return found;
+            };
+            before = *last;
+            for (number, record) in chunk {
+                if !wanted.is_for(&record.event) {
+                    continue;
+                }
+                if found.decisions.len() == wanted.limit {
+                    found.next_before = found.decisions.last().map(|it| it.number);
+                    return found;
+                }
+                found
+                    .decisions
+                    .push(NumberedRecord { number, record: Arc::unwrap_or_clone(record) });
+            }
+        }
+    }
+}
+
+/// Which decisions somebody asks for; all that is given must hold.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WantedDecisions {
+    application: Option<String>,
+    container: Option<String>,
+    node: Option<String>,
+    /// As in the journal.
+    kind: Option<String>,
+    /// Only those with a smaller number.
+    before: Option<u64>,
+    limit: usize,
+}
+
+impl WantedDecisions {
+    fn is_for(&self, event: &JournalEvent) -> bool {
+        let holds = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
+        };
+        holds(&self.kind, Some(event.kind()))
+            && holds(&self.application, event.application())
+            && holds(&self.container, event.container())
+            && holds(&self.node, event.node())
+    }
+}
+
+/// The answer, newest first.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct FoundDecisions {
+    decisions: Vec<NumberedRecord>,
+    /// Where the next page begins; none on the last one.
+    next_before: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct NumberedRecord {
+    /// Counts up from 0 since the core was opened.
+    number: u64,
+    #[serde(flatten)]
+    record: Record,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::journal::{DeadlineNews, DeadlineState, Preemption, PreemptionOutcome, Refused};
+
+fn decisions() -> Decisions {
+    Decisions::new(Arc::default(), JournalWriter::open(None, &Arc::default()).unwrap())
+}
+
+fn refused(application: &str, node: &str, time_ms: i64) -> Record {
+    let (application, node) = (application.to_owned(), node.to_owned());
+    Record {
+        time_ms,
+        event: JournalEvent::Refused(Refused { application, node, reason: String::new() }),
+    }
+}
+
+fn finished(container: &str, application: &str, node: &str) -> Record {
+    let event = JournalEvent::Finished {
+        container: container.to_owned(),
+        node: node.to_owned(),
+        application: application.to_owned(),
+    };
+    Record { time_ms: 0, event }
+}
+
+/// The numbers of what is found, and where the next page begins.
+fn find(decisions: &Decisions, wanted: Value) -> (Vec<u64>, Option<u64>) {
+    let found = decisions.find(&serde_json::from_value(wanted).unwrap());
+    (found.decisions.iter().map(|it| it.number).collect(), found.next_before)
+}
+
+#[test]
+fn pages_lead_from_the_newest_to_the_oldest() {
+    let decisions = decisions();
+    let count = CHUNK as u64 * 2 + 7;
+    decisions.record_all((0..count).map(|number| refused("a", "n", number as i64)));
+    let (mut seen, mut before) = (Vec::new(), Value::Null);
+    loop {
+        let (page, next) = find(&decisions, json!({"limit": 300, "before": before}));
+        seen.extend(page);
+        let Some(next) = next else { break };
+        before = next.into();
+    }
+    assert_eq!(seen, (0..count).rev().collect::<Vec<_>>());
+}
+
+#[test]
+fn the_last_full_page_has_no_next_one() {
+    let decisions = decisions();
+    decisions.record_all((0..4).map(|number| refused("a", "n", number)));
+    assert_eq!(find(&decisions, json!({"limit": 4})), (vec![3, 2, 1, 0], None));
+    assert_eq!(find(&decisions, json!({"limit": 3})), (vec![3, 2, 1], Some(1)));
+    assert_eq!(find(&decisions, json!({"limit": 3, "before": 1})), (vec![0], None));
+}
+
+#[test]
+fn the_oldest_are_forgotten_and_numbers_go_on() {
+    let decisions = decisions();
+    let count = KEPT as u64 + 3;
+    decisions.record_all((0..count).map(|number| refused("a", "n", number as i64)));
+    let (all, next) = find(&decisions, json!({"limit": count}));
+    assert_eq!((all.first(), all.last(), next), (Some(&(count - 1)), Some(&3), None));
+    assert_eq!(find(&decisions, json!({"limit": 9, "before": 2})), (vec![], None));
+}
+
+#[test]
+fn only_what_is_asked_for_is_found() {
+    let decisions = decisions();
+    decisions.record_all([
+        refused("application_1", "node-1", 0),
+        finished("container_1", "application_1", "node-2"),
+        finished("container_2", "application_2", "node-1"),
+    ]);
+    let find = |wanted: Value| find(&decisions, wanted).0;
+    assert_eq!(find(json!({"limit": 9, "application": "application_1"})), [1, 0]);
+    assert_eq!(find(json!({"limit": 9, "node": "node-1"})), [2, 0]);
+    assert_eq!(find(json!({"limit": 9, "container": "container_2"})), [2]);
+    assert_eq!(find(json!({"limit": 9, "kind": "refused"})), [0]);
+    assert_eq!(find(json!({"limit": 9, "kind": "finished", "node": "node-1"})), [2]);
+    assert_eq!(find(json!({"limit": 9, "kind": "finished", "application": "a"})), [0_u64; 0]);
+}
+
+/// Every kind, with its JSON.
+fn of_each_kind() -> Vec<(JournalEvent, Value)> {
+    let preemption = Preemption {
+        node: "n".into(),
+        container: "c".into(),
+        application: Some("a".into()),
+        outcome: PreemptionOutcome::Told,
+        resident_bytes: 0,
+        short_bytes: 0,
+        reason: String::new(),
+    };
+    let deadline = DeadlineNews {
+        application: "a".into(),
+        deadline_ms: 0,
+        state: DeadlineState::Given,
+        chance: None,
+    };
+    let bookable = JournalEvent::Bookable { node: "n".into(), ratio: 1.0, reason: "".into() };
+    let learned = json!({"time_ms": 0, "kind": "learned", "application": "a", "profile": "p",
+        "outcome": "succeeded", "runs": 1});
+    let learned: Record = serde_json::from_value(learned).unwrap();
+    let placed = json!({"time_ms": 0, "kind": "placed", "application": "a", "application_name": "n",
+        "container": "c", "node": "n", "reason": "fits", "by_core": true, "application_master": false,
+        "request_priority": 0, "profile": null, "score": null, "memory_bytes": 0, "vcores": 0,
+        "booked_memory_bytes": 0, "booked_vcores": 0, "physical_memory_bytes": 0,
+        "physical_vcores": 0});
+    let placed: Record = serde_json::from_value(placed).unwrap();
+    let events = [
+        placed.event,
+        refused("a", "n", 0).event,
+        finished("c", "a", "n").event,
+        bookable,
+        JournalEvent::Preemption(Box::new(preemption)),
+        JournalEvent::Reprovision(Box::default()),
+        learned.event,
+        JournalEvent::Deadline(deadline),
+    ];
+    events.into_iter().map(|event| (event.clone(), serde_json::to_value(event).unwrap())).collect()
+}
+
+#[test]
+fn what_a_record_is_about_is_what_its_json_says() {
+    for (event, json) in of_each_kind() {
+        assert_eq!(event.kind(), json["kind"]);
+        assert_eq!(event.application(), json.get("application").and_then(Value::as_str), "{json}");
+        assert_eq!(event.container(), json.get("container").and_then(Value::as_str), "{json}");
+        assert_eq!(event.node(), json.get("node").and_then(Value::as_str), "{json}");
+    }
+}

@@ -1,0 +1,64 @@
+//! The newest report of each node's agent, for those who ask about its containers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use elastane_protocol::{ContainerSamples, Report};
+use parking_lot::Mutex;
+
+/// The newest report that has samples, by node. It has a lock of its own, so that no heartbeat waits.
+#[derive(Default)]
+pub(crate) struct LatestReports {
+    by_node: Mutex<HashMap<String, Arc<ArrivedReport>>>,
+}
+
+/// A report without all but the last sample of each container.
+#[derive(Debug)]
+pub(crate) struct ArrivedReport {
+    at_ms: i64,
+    report: Report,
+}
+
+impl ArrivedReport {
+    /// The newest samples of a container, and when they came.
+    pub(crate) fn of(&self, container: &str) -> Option<(i64, &ContainerSamples)> {
+        let samples = self.report.containers.iter().find(|it| it.container == container)?;
+        Some((self.at_ms, samples))
+    }
+}
+
+impl LatestReports {
+    /// A report may come before the next samples of the containers; the former one stays then. Gives the one that
+    /// it replaces, which the caller frees when it holds no lock.
+    #[must_use]
+    pub(crate) fn arrived(
+        &self,
+        node: &str,
+        mut report: Report,
+        at_ms: i64,
+    ) -> Option<Arc<ArrivedReport>> {
+        let containers = &mut report.containers;
+        if !containers.is_empty() && containers.iter().all(|it| it.samples.is_empty()) {
+            return None;
+        }
+        for container in containers {
+            let older = container.samples.len().saturating_sub(1);
+            container.samples.drain(..older);
+            container.samples.shrink_to_fit();
+        }
+        let arrived = Arc::new(ArrivedReport { at_ms, report });
+        let mut by_node = self.by_node.lock();
+        match by_node.get_mut(node) {
+            Some(latest) => Some(std::mem::replace(latest, arrived)),
+            None => by_node.insert(node.to_owned(), arrived),
+        }
+    }
+
+    pub(crate) fn forget(&self, node: &str) {
+        self.by_node.lock().remove(node);
+    }
+
+    pub(crate) fn of(&self, node: &str) -> Option<Arc<ArrivedReport>> {
+        self.by_node.lock().get(node).cloned()
+    }
+}

@@ -1,0 +1,111 @@
+//! One container: what is planned for it, and what it used last.
+
+use elastane_core::cluster::{Basis, Container};
+use elastane_core::{Cluster, Resource, Resources, Running};
+use serde::Serialize;
+
+use crate::latest_reports::{ArrivedReport, LatestReports};
+use crate::measured_container::MeasuredContainer;
+
+/// Plain data of one moment.
+#[derive(Debug)]
+pub(crate) struct ContainerSnapshot {
+    id: String,
+    application: String,
+    node: String,
+    container: Container,
+    running: Running,
+    corrected_by: Resources,
+}
+
+impl ContainerSnapshot {
+    /// None for a container that does not run.
+    pub(crate) fn take(cluster: &Cluster, id: &str) -> Option<Self> {
+        let container = cluster.container(id)?;
+        let node = cluster.node(container.node)?;
+        let application = cluster.application(container.application);
+        Some(Self {
+            id: id.to_owned(),
+            application: application.map(|it| it.id.clone()).unwrap_or_default(),
+            node: node.name.clone(),
+            running: node.node.get(container.executor)?.clone(),
+            corrected_by: cluster.corrected_by(id),
+            container: container.clone(),
+        })
+    }
+
+    /// Of those that run.
+    pub(crate) fn take_all(cluster: &Cluster, ids: &[String]) -> Vec<Self> {
+        ids.iter().filter_map(|id| Self::take(cluster, id)).collect()
+    }
+
+    pub(crate) fn into_details(self, reports: &LatestReports, now_ms: i64) -> ContainerDetails {
+        let report = reports.of(&self.node);
+        self.beside(report.as_deref(), now_ms)
+    }
+
+    /// Beside the newest report of its node.
+    pub(crate) fn beside(self, report: Option<&ArrivedReport>, now_ms: i64) -> ContainerDetails {
+        let measured = report.and_then(|report| {
+            let (at_ms, samples) = report.of(&self.id)?;
+            let measured = MeasuredContainer::of(samples)?;
+            let age_ms = now_ms - at_ms + i64::from(samples.samples.last()?.age_ms);
+            Some(LatestMeasurement { age_ms, measured })
+        });
+        let Container { kind, request, start_ms, basis, margin, .. } = self.container;
+        let planned = self.running.expected_at(now_ms);
+        let ends_in_ms = self.running.end_from(now_ms);
+        ContainerDetails {
+            container: self.id,
+            application: self.application,
+            node: self.node,
+            application_master: kind.is_application_master(),
+            request_priority: kind.priority(),
+            running_for_ms: (now_ms - start_ms).max(0),
+            ends_in_ms,
+            requested_memory_bytes: request.memory_bytes,
+            requested_vcores: request.vcores,
+            by_others: matches!(basis, Some(Basis::Others)),
+            profile: basis.as_ref().and_then(Basis::profile).map(|key| key.to_string()),
+            margin_percent: 100.0 * margin,
+            corrected_by: Resource::ALL.map(|resource| self.corrected_by.get(resource)),
+            planned,
+            measured,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ContainerDetails {
+    container: String,
+    application: String,
+    node: String,
+    application_master: bool,
+    /// An application master has none.
+    request_priority: Option<i32>,
+    running_for_ms: i64,
+    /// None where its end is not predicted, or is past.
+    ends_in_ms: Option<i64>,
+    requested_memory_bytes: u64,
+    requested_vcores: u32,
+    /// The key of the profile that it is planned by; none without one.
+    profile: Option<String>,
+    /// Whether it is planned by what others used of their requests; with neither, it is the request.
+    by_others: bool,
+    /// The safety margin of the demand.
+    margin_percent: f64,
+    /// The corrected over the first predicted demand: CPU, memory, network, disk.
+    corrected_by: [f64; 4],
+    /// What it is expected to use now.
+    planned: Resources,
+    /// None before its first sample.
+    measured: Option<LatestMeasurement>,
+}
+
+#[derive(Debug, Serialize)]
+struct LatestMeasurement {
+    /// Since the end of the sample.
+    age_ms: i64,
+    #[serde(flatten)]
+    measured: MeasuredContainer,
+}

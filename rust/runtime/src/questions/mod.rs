@@ -1,0 +1,64 @@
+//! What people ask about the latest decisions, one node, or some containers.
+
+mod container;
+mod node;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+use crate::decisions::{Decisions, FoundDecisions, WantedDecisions};
+use crate::latest_reports::LatestReports;
+use crate::service::Service;
+use container::{ContainerDetails, ContainerSnapshot};
+use node::{NodeDetails, NodeSnapshot};
+
+/// Containers that are copied before a heartbeat gets its turn.
+const AT_ONCE: usize = 200;
+
+/// A question, as JSON has it.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "about", rename_all = "kebab-case")]
+pub(crate) enum Question {
+    /// The latest decisions.
+    Decisions(WantedDecisions),
+    /// One node and its containers, by YARN's name.
+    Node { node: String },
+    /// Containers, by YARN's ids. Of those that do not run the answer says nothing.
+    Containers { containers: Vec<String> },
+}
+
+impl Question {
+    /// Plain data is copied under the service's lock; what is computed of it is computed without.
+    pub(crate) fn answer(
+        &self,
+        service: &Mutex<Service>,
+        decisions: &Decisions,
+        reports: &LatestReports,
+        now_ms: i64,
+    ) -> Answer {
+        match self {
+            Self::Decisions(wanted) => Answer::Decisions(decisions.find(wanted)),
+            Self::Node { node } => {
+                let snapshot = NodeSnapshot::take(service.lock().cluster(), node);
+                Answer::Node(snapshot.map(|it| Box::new(it.into_details(reports, now_ms))))
+            }
+            Self::Containers { containers } => {
+                let mut snapshots = Vec::new();
+                for some in containers.chunks(AT_ONCE) {
+                    snapshots.extend(ContainerSnapshot::take_all(service.lock().cluster(), some));
+                }
+                let details = snapshots.into_iter().map(|it| it.into_details(reports, now_ms));
+                Answer::Containers { containers: details.collect() }
+            }
+        }
+    }
+}
+
+/// The answer, as JSON has it. Null for a node that is not known.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Answer {
+    Decisions(FoundDecisions),
+    Node(Option<Box<NodeDetails>>),
+    Containers { containers: Vec<ContainerDetails> },
+}

@@ -1,0 +1,122 @@
+//! What people ask about a node, containers, and the latest decisions.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{
+    GB, NODE, START_MS, commit, learn_named, named_submission, open, register, reply, submission,
+};
+use elastane_core::cluster::NodeId;
+use elastane_runtime::Elastane;
+use serde_json::{Value, json};
+
+const KNOWN: &str = "application_1_0080";
+
+fn ask(elastane: &Elastane, question: &Value, now_ms: i64) -> Value {
+    serde_json::from_str(&elastane.answer(&question.to_string(), now_ms).unwrap()).unwrap()
+}
+
+/// One container of an application that used 2 cores for 60 s, and a quarter of a GB.
+fn with_a_container(elastane: &Elastane) -> NodeId {
+    let node = register(elastane);
+    reply(elastane, 0, START_MS, &[]);
+    let known = elastane.application_added(&named_submission(KNOWN, "known"), START_MS);
+    assert!(commit(elastane, "container_1", known, node, START_MS));
+    node
+}
+
+#[test]
+fn a_node_has_its_containers_with_plan_and_use() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("known", &[2.0; 20])]);
+    let elastane = open(folder.path(), "enforce");
+    with_a_container(&elastane);
+    let now_ms = START_MS + 12_000;
+    reply(&elastane, 1, now_ms - 2_000, &[("container_1", GB)]);
+
+    let node = ask(&elastane, &json!({"about": "node", "node": NODE}), now_ms);
+
+    assert_eq!(node["capacity"]["cpu_cores"], 4.0);
+    let planned = node["planned"]["cpu_cores"].as_array().unwrap();
+    assert_eq!((planned.len(), &planned[0]), (200, &json!(2.0)));
+    assert_eq!(planned.last().unwrap(), 0.0);
+    let container = &node["containers"][0];
+    assert_eq!(container["container"], "container_1");
+    assert_eq!(container["application"], KNOWN);
+    assert_eq!(container["node"], NODE);
+    assert_eq!(container["running_for_ms"], 12_000);
+    assert!(container["profile"].as_str().unwrap().contains("known"), "{container}");
+    assert_eq!(container["planned"]["cpu_cores"], 2.0);
+    let ends_in_ms = container["ends_in_ms"].as_i64().unwrap();
+    assert!((45_000..=48_000).contains(&ends_in_ms), "{ends_in_ms}");
+    assert_eq!(container["measured"]["used"]["memory_bytes"], GB as f64);
+    assert_eq!(container["measured"]["age_ms"], 2_000);
+}
+
+#[test]
+fn what_was_measured_stays_until_there_are_newer_samples_or_the_node_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    let node = with_a_container(&elastane);
+    let measured = |now_ms| {
+        let question = json!({"about": "containers", "containers": ["container_1"]});
+        ask(&elastane, &question, now_ms)["containers"][0]["measured"].clone()
+    };
+    assert_eq!(measured(START_MS), Value::Null);
+    reply(&elastane, 1, START_MS + 3_000, &[("container_1", GB)]);
+    let mut without = common::unencoded_report(2, &[("container_1", 1.0, 2 * GB)]);
+    without.containers[0].samples.clear();
+    let without = elastane_protocol::encode(&without).unwrap();
+    let version = elastane_protocol::VERSION;
+    elastane.report(NODE, version, &without, START_MS + 4_000).unwrap();
+    assert_eq!(measured(START_MS + 5_000)["age_ms"], 2_000);
+    reply(&elastane, 3, START_MS + 6_000, &[("container_1", 2 * GB)]);
+    assert_eq!(measured(START_MS + 6_000)["used"]["memory_bytes"], (2 * GB) as f64);
+
+    elastane.node_removed(node);
+    register(&elastane);
+    let known = elastane.application_added(&submission("application_1_0081"), START_MS);
+    assert!(commit(&elastane, "container_1", known, register(&elastane), START_MS));
+    assert_eq!(measured(START_MS + 6_000), Value::Null);
+}
+
+#[test]
+fn what_is_not_there_is_no_answer_and_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    with_a_container(&elastane);
+    let node = json!({"about": "node", "node": "elsewhere:1"});
+    assert_eq!(ask(&elastane, &node, START_MS), Value::Null);
+    let containers = json!({"about": "containers", "containers": ["no", "container_1"]});
+    let found = ask(&elastane, &containers, START_MS);
+    assert_eq!(found["containers"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_question_that_cannot_be_read_names_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    let wrong =
+        |question: Value| elastane.answer(&question.to_string(), 0).unwrap_err().to_string();
+    assert!(wrong(json!({"about": "weather"})).contains("weather"));
+    let unknown = wrong(json!({"about": "decisions", "limit": 1, "color": "red"}));
+    assert!(unknown.contains("color"), "{unknown}");
+}
+
+#[test]
+fn decisions_are_kept_whether_or_not_there_is_a_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = common::open_with(folder.path(), "enforce", &[("journal.file", "")]);
+    with_a_container(&elastane);
+    reply(&elastane, 1, START_MS, &[("container_1", GB)]);
+    elastane.finished("container_1", START_MS + 1_000);
+
+    let question = json!({"about": "decisions", "container": "container_1", "limit": 9});
+    let found = ask(&elastane, &question, START_MS);
+
+    let decisions = found["decisions"].as_array().unwrap();
+    let kinds: Vec<_> = decisions.iter().map(|it| it["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["finished", "placed"]);
+    assert!(decisions.iter().all(|it| it["application"] == KNOWN), "{found}");
+    assert_eq!(decisions[0]["time_ms"], START_MS + 1_000);
+}
