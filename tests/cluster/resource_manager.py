@@ -152,15 +152,23 @@ class ResourceManager:
     def status(self) -> dict[str, Any]:
         """The core's status, of an active ResourceManager; `in_service` alone while the core is out
         of service."""
-        return self._ask("/elastane/v1/status")
+        return self.elastane_rest("status")
 
     def sizes(self) -> dict[str, Any]:
-        """Physical, bookable, booked and used sizes of the cluster, labels and queues."""
-        return self._ask("/elastane/v1/sizes")
+        """Physical, bookable, booked and used sizes of the cluster and labels."""
+        return self.elastane_rest("sizes")
+
+    def queues(self) -> list[dict[str, Any]]:
+        """The mode of each queue, and its sizes by label."""
+        return self.elastane_rest("queues")["queues"]
 
     def node_sizes(self) -> list[dict[str, Any]]:
-        """The same of each node."""
-        return self._ask("/elastane/v1/nodes")["nodes"]
+        """The sizes of each node."""
+        return self.elastane_rest("nodes")["nodes"]
+
+    def elastane_rest(self, path: str) -> Any:
+        """The answer of Elastane's REST at a path behind its version."""
+        return self._ask(f"/elastane/v1/{path}")
 
     def high_availability_state(self) -> str | None:
         """ACTIVE or STANDBY; None while the ResourceManager does not answer."""

@@ -75,8 +75,9 @@ class Scene:
 
     def used_mb(self, queue: str) -> int:
         """By the agents' measurements."""
-        shares = self.cluster.resource_manager.sizes()["queues"]
-        return next(one["used_memory_mb"] for one in shares if one["queue"] == f"root.{queue}")
+        queues = self.cluster.resource_manager.queues()
+        found = next(one for one in queues if one["queue"] == f"root.{queue}")
+        return found["labels"][0]["used_memory_mb"]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import java.util.List;
 import javax.servlet.http.HttpServletRequest;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.ApplicationAccessType;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.QueueACL;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
@@ -29,18 +30,26 @@ final class ApplicationAccess {
 
   /** Whoever may view the application or administer its queue; without a name, everybody. */
   boolean maySee(RMApp application) {
-    return caller == null
-        || context
-            .getResourceManager()
-            .getApplicationACLsManager()
-            .checkAccess(
-                caller,
-                ApplicationAccessType.VIEW_APP,
-                application.getUser(),
-                application.getApplicationId())
+    return mayView(application.getUser(), application.getApplicationId())
         || context
             .getResourceManager()
             .getQueueACLsManager()
             .checkAccess(caller, QueueACL.ADMINISTER_QUEUE, application, address, forwardedFor);
+  }
+
+  /**
+   * The ResourceManager does not know the application any more, nor whose it was: administrators
+   * see it, and everybody where YARN checks nobody.
+   */
+  boolean maySeeForgotten(ApplicationId application) {
+    return mayView("", application);
+  }
+
+  private boolean mayView(String owner, ApplicationId application) {
+    return caller == null
+        || context
+            .getResourceManager()
+            .getApplicationACLsManager()
+            .checkAccess(caller, ApplicationAccessType.VIEW_APP, owner, application);
   }
 }

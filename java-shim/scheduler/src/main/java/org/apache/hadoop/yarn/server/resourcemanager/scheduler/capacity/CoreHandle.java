@@ -277,6 +277,11 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     }
   }
 
+  /** See {@link Natives#answer}. */
+  String answer(String question) {
+    return call(core -> Natives.answer(core, question, nowMs()));
+  }
+
   /** The core's state and counters, as JSON. */
   String status() {
     return call(core -> Natives.status(core, nowMs()));

@@ -31,6 +31,7 @@ final class CoreLink {
   private final CoreGuard guard;
   private final Parts parts;
   private final CoreStatus status;
+  private final CoreAnswers answers;
   private final LatestSizes sizes;
   private final CoreApplications applications;
   private final CoreContainers containers;
@@ -58,6 +59,7 @@ final class CoreLink {
     guard = new CoreGuard(metrics);
     parts = new Parts(core, metrics);
     status = new CoreStatus(guard, parts.status, core, new MonotonicClock());
+    answers = new CoreAnswers(guard, parts.status, core);
     sizes =
         new LatestSizes(
             () -> new SizesJson(scheduler, status.snapshot()).sizes(), new MonotonicClock());
@@ -114,7 +116,8 @@ final class CoreLink {
             metrics,
             node -> scheduler.getRMContext().getRMNodes().containsKey(node),
             new ObserveFileWatch(settings, scheduler.schedulerLock(), this::installPolicies),
-            new SizeMetrics(scheduler, sizes));
+            new SizeMetrics(scheduler, sizes),
+            new WaitDiagnostics(scheduler, status::snapshot));
     CoreRebuild rebuild =
         new CoreRebuild(
             scheduler,
@@ -348,6 +351,10 @@ final class CoreLink {
 
   CoreStatus status() {
     return status;
+  }
+
+  CoreAnswers answers() {
+    return answers;
   }
 
   CoreRecovery recovery() {

@@ -75,7 +75,11 @@ final class ElastanePage {
     html.append("<a href=\"/cluster/scheduler\">YARN's scheduler page</a>")
         .append(" · JSON: <a href=\"/elastane/v1/status\">status</a>")
         .append(", <a href=\"/elastane/v1/sizes\">sizes</a>")
-        .append(", <a href=\"/elastane/v1/nodes\">nodes</a></p>\n");
+        .append(", <a href=\"/elastane/v1/queues\">queues</a>")
+        .append(", <a href=\"/elastane/v1/nodes\">nodes</a>")
+        .append(", <a href=\"/elastane/v1/applications\">applications</a>")
+        .append(", <a href=\"/elastane/v1/decisions\">decisions</a>")
+        .append(", <a href=\"/elastane/v1/openapi.json\">what they have</a></p>\n");
     if (!status.path("in_service").asBoolean()) {
       html.append("<p class=\"warning\">The core is out of service: every node returns to its")
           .append(" physical size, and CapacityScheduler decides alone.</p>\n");
@@ -123,7 +127,7 @@ final class ElastanePage {
     close();
     html.append("<p class=\"note\">Physical and bookable are the queue's guaranteed capacity.")
         .append(" Used is what agents measured of the containers in the queue.</p>\n");
-    cut(rows, "/elastane/v1/sizes");
+    cut(rows, "/elastane/v1/queues");
   }
 
   private void nodes() {

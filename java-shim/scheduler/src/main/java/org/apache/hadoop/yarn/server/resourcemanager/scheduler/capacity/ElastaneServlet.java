@@ -1,17 +1,18 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import javax.servlet.http.HttpServlet;
 import javax.servlet.http.HttpServletRequest;
 import javax.servlet.http.HttpServletResponse;
 import org.apache.hadoop.http.HttpServer2;
+import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
 import org.apache.hadoop.yarn.server.resourcemanager.ResourceManagerWebServer;
+import org.elastane.rest.RestDescription;
+import org.elastane.rest.RestException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,7 @@ public final class ElastaneServlet extends HttpServlet {
   private static final String NAME = "elastane";
   private static final String PATHS = "/elastane/*";
   private static final String RESOURCE_MANAGER = "elastane.resource-manager";
+  private static final RestDescription REST = RestDescription.load();
 
   /** Adds the servlet to the ResourceManager's web server, unless it is there. */
   static void register(ResourceManager resourceManager) {
@@ -89,36 +91,22 @@ public final class ElastaneServlet extends HttpServlet {
 
   private static Answer route(HttpServletRequest request, ElastaneScheduler scheduler) {
     String path = request.getPathInfo() == null ? "/" : request.getPathInfo();
-    ObjectNode status = scheduler.link().status().snapshot();
-    SizesJson sizes = new SizesJson(scheduler, status);
-    switch (path) {
-      case "/":
-        return Answer.html(
-            new ElastanePage(visible(request, scheduler, status), sizes.sizes(), sizes.eachNode())
-                .html());
-      case "/v1/status":
-        return Answer.json(visible(request, scheduler, status));
-      case "/v1/sizes":
-        return Answer.json(sizes.sizes());
-      case "/v1/nodes":
-        return Answer.json(nodes(sizes.eachNode()));
-      default:
-        return Answer.error(
-            HttpServletResponse.SC_NOT_FOUND, "there is no /elastane" + path + "; see /elastane/");
+    if (path.equals("/v1/openapi.json")) {
+      return Answer.json(REST.json());
     }
-  }
-
-  private static ObjectNode visible(
-      HttpServletRequest request, ElastaneScheduler scheduler, ObjectNode status) {
-    ApplicationAccess access = new ApplicationAccess(scheduler.getRMContext(), request);
-    return new VisibleStatus(scheduler.getRMContext(), access::maySee)
-        .of(status, scheduler.link().guard().inService());
-  }
-
-  private static ObjectNode nodes(ArrayNode nodes) {
-    ObjectNode answer = JsonNodeFactory.instance.objectNode();
-    answer.set("nodes", nodes);
-    return answer;
+    RMContext context = scheduler.getRMContext();
+    Visibility visibility = new Visibility(context, new ApplicationAccess(context, request));
+    RestAnswers answers = new RestAnswers(scheduler, visibility);
+    if (path.equals("/")) {
+      SizesJson sizes = answers.sizes();
+      return Answer.html(
+          new ElastanePage(answers.status(), sizes.sizes(), sizes.eachNode()).html());
+    }
+    try {
+      return Answer.json(answers.answer(REST.call(path, request.getParameterMap())));
+    } catch (RestException e) {
+      return Answer.error(e.status(), e.getMessage());
+    }
   }
 
   /** What goes back to the caller. */

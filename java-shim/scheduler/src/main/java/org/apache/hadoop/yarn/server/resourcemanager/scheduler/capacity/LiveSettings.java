@@ -31,6 +31,8 @@ final class LiveSettings {
   private volatile Path observeFile;
   private volatile boolean isObserveFileThere;
   private volatile Mode mode;
+  private volatile boolean enforcesAnywhere;
+  private volatile QueueModes queueModes;
 
   LiveSettings(
       CoreHandle core,
@@ -113,8 +115,9 @@ final class LiveSettings {
       ElastaneConfiguration.observeEverywhere(inForce);
     }
     mode = ElastaneConfiguration.mode(inForce);
-    boolean enforce = ElastaneConfiguration.enforcesAnywhere(inForce);
-    if (enforce && ElastaneConfiguration.raisesNoNode(inForce)) {
+    queueModes = new QueueModes(ElastaneConfiguration.queueModes(current));
+    enforcesAnywhere = ElastaneConfiguration.enforcesAnywhere(inForce);
+    if (enforcesAnywhere && ElastaneConfiguration.raisesNoNode(inForce)) {
       LOG.warn("No node is raised: YARN's reservation system plans with the nodes' sizes");
     }
     Map<String, String> settings = ElastaneConfiguration.settings(inForce);
@@ -126,16 +129,19 @@ final class LiveSettings {
           }
         });
     core.setSettings(ElastaneConfiguration.json(settings));
-    rounds.setOrder(
-        ElastaneConfiguration.placementOrder(current),
-        new QueueModes(ElastaneConfiguration.queueModes(current)));
-    enforcement.want(enforce);
+    rounds.setOrder(ElastaneConfiguration.placementOrder(current), queueModes);
+    enforcement.want(enforcesAnywhere);
     tellCore();
   }
 
   /** Whether the mode in force is {@code enforce}; it is not while the observe file exists. */
   boolean isEnforcing() {
     return mode == Mode.ENFORCE;
+  }
+
+  /** The mode in force of a queue's applications, at nodes that are in enforce. */
+  Mode modeOfQueue(String path) {
+    return enforcesAnywhere && !queueModes.observes(path) ? Mode.ENFORCE : Mode.OBSERVE;
   }
 
   private static void logChanges(Map<String, String> before, Map<String, String> now) {

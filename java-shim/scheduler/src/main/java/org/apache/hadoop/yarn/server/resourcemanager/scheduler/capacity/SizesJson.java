@@ -68,28 +68,59 @@ final class SizesJson {
     return sizes;
   }
 
+  /** The same without the queues. */
+  ObjectNode clusterAndLabels() {
+    ObjectNode sizes = sizes();
+    sizes.remove("queues");
+    return sizes;
+  }
+
   /** The sizes of each node. */
   ArrayNode eachNode() {
     ArrayNode list = JSON.arrayNode();
-    for (FiCaSchedulerNode node : nodes) {
-      JsonNode status = status(node);
-      ObjectNode entry = JSON.objectNode();
-      entry.put("node", node.getNodeID().toString());
-      entry.put("label", node.getPartition());
-      JsonNode mode = status.get("mode");
-      entry.set("mode", mode == null ? JSON.nullNode() : mode);
-      entry.put("is_raised", NodeSizes.isRaised(node));
-      put(entry, "physical", NodeSizes.physical(node));
-      put(entry, "bookable", node.getTotalResource());
-      put(entry, "booked", node.getAllocatedResource());
-      MeasuredUse used = new MeasuredUse();
-      used.add(status);
-      putUsed(entry, used);
-      JsonNode age = status.get("report_age_ms");
-      entry.set("report_age_ms", age == null ? JSON.nullNode() : age);
-      list.add(entry);
-    }
+    nodes.forEach(node -> list.add(entry(node)));
     return list;
+  }
+
+  /**
+   * The nodes in the order of their names.
+   *
+   * @param label of which nodes; null for all
+   */
+  List<FiCaSchedulerNode> nodes(String label) {
+    List<FiCaSchedulerNode> found = new ArrayList<>(nodes);
+    found.removeIf(node -> label != null && !label.equals(node.getPartition()));
+    return found;
+  }
+
+  /** The sizes of one node, by YARN's name; null if there is none. */
+  ObjectNode node(String name) {
+    for (FiCaSchedulerNode node : nodes) {
+      if (node.getNodeID().toString().equals(name)) {
+        return entry(node);
+      }
+    }
+    return null;
+  }
+
+  /** The sizes of a node. */
+  ObjectNode entry(FiCaSchedulerNode node) {
+    JsonNode status = status(node);
+    ObjectNode entry = JSON.objectNode();
+    entry.put("node", node.getNodeID().toString());
+    entry.put("label", node.getPartition());
+    JsonNode mode = status.get("mode");
+    entry.set("mode", mode == null ? JSON.nullNode() : mode);
+    entry.put("is_raised", NodeSizes.isRaised(node));
+    put(entry, "physical", NodeSizes.physical(node));
+    put(entry, "bookable", node.getTotalResource());
+    put(entry, "booked", node.getAllocatedResource());
+    MeasuredUse used = new MeasuredUse();
+    used.add(status);
+    putUsed(entry, used);
+    JsonNode age = status.get("report_age_ms");
+    entry.set("report_age_ms", age == null ? JSON.nullNode() : age);
+    return entry;
   }
 
   private ObjectNode sum(ObjectNode entry, List<FiCaSchedulerNode> members) {

@@ -55,7 +55,7 @@ class ElastaneServletTest {
       assertEquals(1, status.get("waiting_applications").asInt());
       assertEquals(2, status.get("waiting_containers").asInt());
       String suffix = waiting.substring("application".length());
-      for (String path : Arrays.asList("", "v1/status", "v1/sizes", "v1/nodes")) {
+      for (String path : Arrays.asList("", "v1/status", "v1/sizes", "v1/nodes", "v1/queues")) {
         String body = stranger.get("/elastane/" + path).body();
         assertFalse(body.contains(suffix), body);
       }
@@ -76,7 +76,9 @@ class ElastaneServletTest {
           .put("reason", "it would delay the planned start of " + gone + ", not of " + waiting);
 
       JsonNode shown =
-          new VisibleStatus(cluster.resourceManager().getRMContext(), application -> true)
+          new VisibleStatus(
+                  new Visibility(
+                      cluster.resourceManager().getRMContext(), any -> true, forgotten -> false))
               .of(status, true);
 
       assertEquals(

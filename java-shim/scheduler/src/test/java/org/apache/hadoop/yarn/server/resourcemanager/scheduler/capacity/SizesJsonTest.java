@@ -19,9 +19,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsMana
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Physical, bookable, booked, planned and used sizes in /elastane/v1/sizes and /elastane/v1/nodes.
- */
+/** Physical, bookable, booked, planned and used sizes in /elastane/v1/sizes, nodes and queues. */
 class SizesJsonTest {
   @TempDir Path directory;
 
@@ -37,6 +35,7 @@ class SizesJsonTest {
       WebClient anybody = new WebClient(cluster, null);
 
       JsonNode sizes = anybody.json("/elastane/v1/sizes");
+      JsonNode queues = anybody.json("/elastane/v1/queues");
 
       JsonNode all = sizes.get("cluster");
       assertEquals(Arrays.asList(2, 1, 1), numbers(all, "nodes", "nodes_raised", "nodes_measured"));
@@ -46,10 +45,10 @@ class SizesJsonTest {
       assertEquals(1, sizes.get("labels").size());
       assertEquals(memory(all), memory(sizes.get("labels").get(0)));
       // A half of the cluster each.
-      assertEquals(Arrays.asList(6144, 8192, 1024), memory(queue(sizes, "root")));
-      assertEquals(Arrays.asList(3072, 4096, 1024), memory(queue(sizes, "root.a")));
-      assertEquals(Arrays.asList(3072, 4096, 0), memory(queue(sizes, "root.b")));
-      assertEquals(0, queue(sizes, "root.a").get("used_memory_mb").asInt(-1), "nothing measured");
+      assertEquals(Arrays.asList(6144, 8192, 1024), memory(queue(queues, "root")));
+      assertEquals(Arrays.asList(3072, 4096, 1024), memory(queue(queues, "root.a")));
+      assertEquals(Arrays.asList(3072, 4096, 0), memory(queue(queues, "root.b")));
+      assertEquals(0, queue(queues, "root.a").get("used_memory_mb").asInt(-1), "nothing measured");
 
       JsonNode nodes = anybody.json("/elastane/v1/nodes").get("nodes");
       assertEquals("127.0.0.1:1", nodes.get(0).get("node").asText());
@@ -92,17 +91,19 @@ class SizesJsonTest {
       cluster.resourceManager().drainEvents();
       cluster.heartbeat(labelled);
 
-      JsonNode sizes = new WebClient(cluster, null).json("/elastane/v1/sizes");
+      WebClient anybody = new WebClient(cluster, null);
+      JsonNode sizes = anybody.json("/elastane/v1/sizes");
+      JsonNode queues = anybody.json("/elastane/v1/queues");
 
       assertEquals(Arrays.asList(6144, 6144, 0), memory(sizes.get("cluster")));
       assertEquals("", sizes.get("labels").get(0).get("label").asText());
       assertEquals(Arrays.asList(4096, 4096, 0), memory(sizes.get("labels").get(0)));
       assertEquals("x", sizes.get("labels").get(1).get("label").asText());
       assertEquals(Arrays.asList(2048, 2048, 0), memory(sizes.get("labels").get(1)));
-      assertEquals(Arrays.asList(2048, 2048, 0), memory(queue(sizes, "root.a")));
-      assertEquals(Arrays.asList(2048, 2048, 0), memory(queue(sizes, "root.a", "x")));
-      assertEquals(100, queue(sizes, "root.a", "x").get("capacity_percent").asInt());
-      assertThrows(AssertionError.class, () -> queue(sizes, "root.b", "x"), "it has no part");
+      assertEquals(Arrays.asList(2048, 2048, 0), memory(queue(queues, "root.a")));
+      assertEquals(Arrays.asList(2048, 2048, 0), memory(queue(queues, "root.a", "x")));
+      assertEquals(100, queue(queues, "root.a", "x").get("capacity_percent").asInt());
+      assertThrows(AssertionError.class, () -> queue(queues, "root.b", "x"), "it has no part");
     }
   }
 
@@ -125,11 +126,11 @@ class SizesJsonTest {
         cluster.scheduler().schedulerLock().unlock();
       }
 
-      JsonNode sizes = new WebClient(cluster, null).json("/elastane/v1/sizes");
+      JsonNode queues = new WebClient(cluster, null).json("/elastane/v1/queues");
 
-      assertEquals(Arrays.asList(4096, 6144, 0), memory(queue(sizes, "root")));
-      assertEquals(Arrays.asList(1024, 1024, 0), memory(queue(sizes, "root.a")));
-      assertEquals(Arrays.asList(3072, 3072, 0), memory(queue(sizes, "root.b")));
+      assertEquals(Arrays.asList(4096, 6144, 0), memory(queue(queues, "root")));
+      assertEquals(Arrays.asList(1024, 1024, 0), memory(queue(queues, "root.a")));
+      assertEquals(Arrays.asList(3072, 3072, 0), memory(queue(queues, "root.b")));
     }
   }
 
@@ -139,17 +140,20 @@ class SizesJsonTest {
     return conf;
   }
 
-  private static JsonNode queue(JsonNode sizes, String path) {
-    return queue(sizes, path, "");
+  private static JsonNode queue(JsonNode queues, String path) {
+    return queue(queues, path, "");
   }
 
-  private static JsonNode queue(JsonNode sizes, String path, String label) {
-    for (JsonNode queue : sizes.get("queues")) {
-      if (queue.get("queue").asText().equals(path) && queue.get("label").asText().equals(label)) {
-        return queue;
+  private static JsonNode queue(JsonNode queues, String path, String label) {
+    for (JsonNode queue : queues.get("queues")) {
+      for (JsonNode ofLabel : queue.get("labels")) {
+        if (queue.get("queue").asText().equals(path)
+            && ofLabel.get("label").asText().equals(label)) {
+          return ofLabel;
+        }
       }
     }
-    throw new AssertionError("no queue " + path + " in " + sizes);
+    throw new AssertionError("no queue " + path + " in " + queues);
   }
 
   private static List<Integer> memory(JsonNode entry) {

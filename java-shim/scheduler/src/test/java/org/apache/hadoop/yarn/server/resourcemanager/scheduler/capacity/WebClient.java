@@ -52,10 +52,18 @@ final class WebClient {
   }
 
   HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {
-    String uri = server + path + (user == null ? "" : "?user.name=" + user);
+    String name = (path.contains("?") ? "&" : "?") + "user.name=" + user;
+    String uri = server + path + (user == null ? "" : name);
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(uri)).method(method, BodyPublishers.noBody()).build();
     return client.send(request, BodyHandlers.ofString());
+  }
+
+  /** The status and the line of a call that is not answered. */
+  String refusal(String path) throws IOException, InterruptedException {
+    HttpResponse<String> answer = get(path);
+    String error = new ObjectMapper().readTree(answer.body()).path("error").asText();
+    return answer.statusCode() + " " + error;
   }
 
   JsonNode json(String path) throws IOException, InterruptedException {

@@ -1,0 +1,153 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.util.resource.Resources;
+import org.elastane.rest.RestCall;
+import org.elastane.rest.RestException;
+
+/** The applications that run or wait, as JSON, for one caller. */
+final class ApplicationsJson {
+  private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+
+  private final ElastaneScheduler scheduler;
+  private final Visibility visibility;
+  private final Map<String, ObjectNode> waiting = new HashMap<>();
+  private final boolean isStateKnown;
+
+  /**
+   * @param status the core's, with the applications that the caller may see
+   */
+  ApplicationsJson(ElastaneScheduler scheduler, JsonNode status, Visibility visibility) {
+    this.scheduler = scheduler;
+    this.visibility = visibility;
+    isStateKnown = status.has("waiting");
+    for (JsonNode entry : status.path("waiting")) {
+      ObjectNode why = JSON.objectNode();
+      for (String name :
+          new String[] {
+            "containers",
+            "for_ms",
+            "request_priority",
+            "reason",
+            "limit_of",
+            "planned_start",
+            "deadline"
+          }) {
+        why.set(name, entry.get(name));
+      }
+      waiting.put(entry.path("application").asText(), why);
+    }
+  }
+
+  /**
+   * Those that the caller may see and asks for, newest first.
+   *
+   * @throws RestException if it asks for a state that is not known now
+   */
+  List<RMApp> found(RestCall call) throws RestException {
+    if (!isStateKnown && call.text("state") != null) {
+      throw RestException.notNow("the core does not say now which applications wait");
+    }
+    List<ApplicationId> ids = new ArrayList<>(scheduler.getSchedulerApplications().keySet());
+    ids.sort(Comparator.reverseOrder());
+    List<RMApp> found = new ArrayList<>();
+    for (ApplicationId id : ids) {
+      RMApp application = scheduler.getRMContext().getRMApps().get(id);
+      if (application != null
+          && visibility.sees(application)
+          && isWithin(call.text("queue"), queueOf(id, application))
+          && isOrNull(call.text("user"), application.getUser())
+          && isOrNull(call.text("state"), stateOf(id))) {
+        found.add(application);
+      }
+    }
+    return found;
+  }
+
+  /**
+   * @throws RestException if it is not there, or not for the caller
+   */
+  ObjectNode one(String id) throws RestException {
+    RMApp application = visibility.find(id);
+    SchedulerApplication<FiCaSchedulerApp> known =
+        application == null ? null : known(application.getApplicationId());
+    if (known == null) {
+      throw RestException.notThere(id + " neither runs nor waits, or you may not see it");
+    }
+    ObjectNode one = entry(application);
+    List<String> ids = new ArrayList<>();
+    FiCaSchedulerApp attempt = known.getCurrentAppAttempt();
+    if (attempt != null) {
+      for (RMContainer container : attempt.getLiveContainers()) {
+        ids.add(container.getContainerId().toString());
+      }
+    }
+    JsonNode containers = scheduler.link().answers().containers(ids);
+    one.set("containers", containers.isMissingNode() ? JSON.nullNode() : containers);
+    return one;
+  }
+
+  private SchedulerApplication<FiCaSchedulerApp> known(ApplicationId id) {
+    return scheduler.getSchedulerApplications().get(id);
+  }
+
+  ObjectNode entry(RMApp application) {
+    ApplicationId id = application.getApplicationId();
+    SchedulerApplication<FiCaSchedulerApp> known = known(id);
+    FiCaSchedulerApp attempt = known == null ? null : known.getCurrentAppAttempt();
+    ObjectNode entry = JSON.objectNode();
+    entry.put("application", id.toString());
+    entry.put("name", application.getName());
+    entry.put("user", application.getUser());
+    entry.put("queue", queueOf(id, application));
+    entry.put("type", application.getApplicationType());
+    entry.put("state", stateOf(id));
+    entry.put("yarn_state", application.createApplicationState().toString());
+    entry.put("submitted_ms", application.getSubmitTime());
+    entry.put("progress_percent", Math.round(application.getProgress() * 1000) / 10.0);
+    Resource booked =
+        attempt == null ? Resources.none() : attempt.getSchedulingResourceUsage().getAllUsed();
+    entry.put("running_containers", attempt == null ? 0 : attempt.getLiveContainersMap().size());
+    entry.put("booked_memory_mb", booked.getMemorySize());
+    entry.put("booked_vcores", booked.getVirtualCores());
+    ObjectNode why = waiting.get(id.toString());
+    entry.set("waiting", why == null ? JSON.nullNode() : why);
+    return entry;
+  }
+
+  /** The whole path, which the ResourceManager's own record may lack. */
+  private String queueOf(ApplicationId id, RMApp application) {
+    SchedulerApplication<FiCaSchedulerApp> known = known(id);
+    return known != null && known.getQueue() instanceof CSQueue
+        ? ((CSQueue) known.getQueue()).getQueuePath()
+        : application.getQueue();
+  }
+
+  private String stateOf(ApplicationId id) {
+    if (!isStateKnown) {
+      return null;
+    }
+    return waiting.containsKey(id.toString()) ? "waiting" : "running";
+  }
+
+  private static boolean isWithin(String queue, String path) {
+    return queue == null || path.equals(queue) || path.startsWith(queue + ".");
+  }
+
+  private static boolean isOrNull(String wanted, String found) {
+    return wanted == null || wanted.equals(found);
+  }
+}

@@ -1,0 +1,66 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.elastane.rest.RestException;
+
+/** One node, as JSON, for one caller: its sizes, its containers, its plan, and who arrives next. */
+final class NodeJson {
+  private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+
+  private final CoreAnswers answers;
+  private final Visibility visibility;
+
+  NodeJson(CoreAnswers answers, Visibility visibility) {
+    this.answers = answers;
+    this.visibility = visibility;
+  }
+
+  /**
+   * @param status the core's, with the applications that the caller may see
+   * @throws RestException if there is no such node
+   */
+  ObjectNode of(String name, SizesJson sizes, JsonNode status) throws RestException {
+    ObjectNode node = sizes.node(name);
+    if (node == null) {
+      throw RestException.notThere("no node " + name + " is registered; see /elastane/v1/nodes");
+    }
+    JsonNode details = answers.node(name);
+    node.set("capacity", orNull(details.path("capacity")));
+    node.set("planned", orNull(details.path("planned")));
+    int hidden = 0;
+    ArrayNode containers = JSON.arrayNode();
+    for (JsonNode container : details.path("containers")) {
+      if (visibility.sees(container.path("application").asText())) {
+        containers.add(container);
+      } else {
+        hidden++;
+      }
+    }
+    node.set("containers", details.isMissingNode() ? JSON.nullNode() : containers);
+    node.put("hidden_containers", hidden);
+    node.set("arrivals", arrivals(name, status));
+    return node;
+  }
+
+  /** The applications whose next container is planned to start here. */
+  private static ArrayNode arrivals(String name, JsonNode status) {
+    ArrayNode arrivals = JSON.arrayNode();
+    for (JsonNode waiting : status.path("waiting")) {
+      JsonNode start = waiting.path("planned_start");
+      if (start.path("node").asText().equals(name)) {
+        ObjectNode arrival = arrivals.addObject();
+        arrival.set("application", waiting.get("application"));
+        arrival.set("name", waiting.get("name"));
+        arrival.set("in_ms", start.get("in_ms"));
+      }
+    }
+    return arrivals;
+  }
+
+  private static JsonNode orNull(JsonNode value) {
+    return value.isMissingNode() ? JSON.nullNode() : value;
+  }
+}

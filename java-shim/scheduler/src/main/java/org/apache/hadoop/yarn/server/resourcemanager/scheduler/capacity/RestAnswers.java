@@ -1,0 +1,76 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
+import java.util.function.Function;
+import org.elastane.rest.RestCall;
+import org.elastane.rest.RestException;
+
+/** The REST's answers to one caller. */
+final class RestAnswers {
+  private final ElastaneScheduler scheduler;
+  private final Visibility visibility;
+  private final ObjectNode status;
+
+  RestAnswers(ElastaneScheduler scheduler, Visibility visibility) {
+    this.scheduler = scheduler;
+    this.visibility = visibility;
+    status = scheduler.link().status().snapshot();
+  }
+
+  JsonNode answer(RestCall call) throws RestException {
+    switch (call.path()) {
+      case "/v1/status":
+        return status();
+      case "/v1/sizes":
+        return sizes().clusterAndLabels();
+      case "/v1/queues":
+        return page(call, "queues", new QueuesJson(scheduler, sizes()).all(), queue -> queue);
+      case "/v1/nodes":
+        SizesJson sizes = sizes();
+        return page(call, "nodes", sizes.nodes(call.text("label")), sizes::entry);
+      case "/v1/nodes/{node}":
+        return new NodeJson(scheduler.link().answers(), visibility)
+            .of(call.text("node"), sizes(), status());
+      case "/v1/applications":
+        ApplicationsJson applications = applications();
+        return page(call, "applications", applications.found(call), applications::entry);
+      case "/v1/applications/{application}":
+        return applications().one(call.text("application"));
+      case "/v1/decisions":
+        return new DecisionsJson(scheduler.link().answers(), visibility).of(call);
+      default:
+        throw new IllegalStateException(call.path() + " is described, and nothing answers it");
+    }
+  }
+
+  /** The core's status with what the caller may see of it. */
+  ObjectNode status() {
+    return new VisibleStatus(visibility).of(status, scheduler.link().guard().inService());
+  }
+
+  SizesJson sizes() {
+    return new SizesJson(scheduler, status);
+  }
+
+  private ApplicationsJson applications() {
+    return new ApplicationsJson(scheduler, status(), visibility);
+  }
+
+  private static <T> ObjectNode page(
+      RestCall call, String name, List<T> all, Function<T, ObjectNode> entry) {
+    int offset = call.number("offset");
+    ObjectNode page = JsonNodeFactory.instance.objectNode();
+    page.put("total", all.size());
+    page.put("offset", offset);
+    ArrayNode entries = page.putArray(name);
+    long end = Math.min(all.size(), (long) offset + call.number("limit"));
+    for (int i = offset; i < end; i++) {
+      entries.add(entry.apply(all.get(i)));
+    }
+    return page;
+  }
+}

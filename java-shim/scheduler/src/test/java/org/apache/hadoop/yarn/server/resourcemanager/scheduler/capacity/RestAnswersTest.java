@@ -1,0 +1,325 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.elastane.Await;
+import org.elastane.conf.ElastaneConfiguration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the REST answers about queues, nodes, applications and decisions, and to whom. */
+class RestAnswersTest {
+  private static final String NODE = "127.0.0.1:1";
+
+  @TempDir Path directory;
+
+  @Test
+  void everyPathThatIsDescribedAnswers() throws Exception {
+    try (TestCluster cluster = TestCluster.start(withPage())) {
+      MockNM node = cluster.registerReporting(NODE, 4096, 4);
+      String application = applicationOf(cluster.launch("default", node));
+      WebClient anybody = new WebClient(cluster, null);
+
+      JsonNode description = anybody.json("/elastane/v1/openapi.json");
+
+      assertFalse(description.at("/info/version").asText().contains("$"), "filled in");
+      List<String> paths = new ArrayList<>();
+      description.get("paths").fieldNames().forEachRemaining(paths::add);
+      assertEquals(8, paths.size());
+      for (String path : paths) {
+        anybody.json(
+            "/elastane" + path.replace("{node}", NODE).replace("{application}", application));
+      }
+    }
+  }
+
+  @Test
+  void whatIsNotAllowedIsNamedInOneLine() throws Exception {
+    try (TestCluster cluster = TestCluster.start(withPage())) {
+      cluster.register(NODE, 4096, 4);
+      WebClient anybody = new WebClient(cluster, null);
+      assertEquals(
+          "400 limits is no parameter of /elastane/v1/nodes; allowed: label, limit, offset",
+          anybody.refusal("/elastane/v1/nodes?limits=1"));
+      assertEquals(
+          "400 limit is 'x', allowed: an integer from 1 to 10000",
+          anybody.refusal("/elastane/v1/nodes?limit=x"));
+      assertEquals(
+          "400 limit is '1001', allowed: an integer from 1 to 1000",
+          anybody.refusal("/elastane/v1/decisions?limit=1001"));
+      assertEquals(
+          "400 state is 'asleep', allowed: waiting, running",
+          anybody.refusal("/elastane/v1/applications?state=asleep"));
+      assertEquals(
+          "400 limit is given 2 times", anybody.refusal("/elastane/v1/nodes?limit=1&limit=2"));
+      assertEquals(
+          "400 application is '7', allowed: such as application_1763736000000_0007",
+          anybody.refusal("/elastane/v1/applications/7"));
+      assertEquals(
+          "404 no node elsewhere:1 is registered; see /elastane/v1/nodes",
+          anybody.refusal("/elastane/v1/nodes/elsewhere:1"));
+      assertEquals(
+          "404 application_1_0001 neither runs nor waits, or you may not see it",
+          anybody.refusal("/elastane/v1/applications/application_1_0001"));
+      assertEquals(
+          "404 there is no /elastane/v1/nodes/; see /elastane/",
+          anybody.refusal("/elastane/v1/nodes/"));
+      assertEquals(
+          "404 application_1_99999999999 neither runs nor waits, or you may not see it",
+          anybody.refusal("/elastane/v1/applications/application_1_99999999999"));
+      assertEquals(
+          "400 Limit is no parameter of /elastane/v1/queues; allowed: limit, offset",
+          anybody.refusal("/elastane/v1/queues?Limit=1"));
+    }
+  }
+
+  @Test
+  void pagesOfNodesAreOneAfterTheOther() throws Exception {
+    try (TestCluster cluster = TestCluster.start(withPage())) {
+      for (int port = 1; port <= 5; port++) {
+        cluster.register("127.0.0.1:" + port, 4096, 4);
+      }
+      WebClient anybody = new WebClient(cluster, null);
+      List<String> names = new ArrayList<>();
+      for (int offset = 0; offset < 6; offset += 2) {
+        JsonNode page = anybody.json("/elastane/v1/nodes?limit=2&offset=" + offset);
+        assertEquals(5, page.get("total").asInt());
+        assertEquals(offset, page.get("offset").asInt());
+        page.get("nodes").forEach(node -> names.add(node.get("node").asText()));
+      }
+      assertEquals(
+          Arrays.asList("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:4", "127.0.0.1:5"),
+          names);
+      assertEquals(0, anybody.json("/elastane/v1/nodes?offset=2147483647").get("nodes").size());
+      assertEquals(0, anybody.json("/elastane/v1/nodes?label=x").get("total").asInt());
+      assertEquals(5, anybody.json("/elastane/v1/nodes?label=").get("total").asInt());
+    }
+  }
+
+  @Test
+  void aQueueHasTheModeInForce() throws Exception {
+    Configuration conf = withPage();
+    TestCluster.queues(conf, "a", "b");
+    conf.set(ElastaneConfiguration.MODE + ".queue.root.b", "observe");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting(NODE, 4096, 4);
+      cluster.launch("a", node);
+      JsonNode queues = new WebClient(cluster, null).json("/elastane/v1/queues").get("queues");
+      List<String> shown = new ArrayList<>();
+      queues.forEach(
+          queue ->
+              shown.add(
+                  String.join(
+                      " ",
+                      queue.get("queue").asText(),
+                      queue.get("mode").asText(),
+                      queue.get("state").asText(),
+                      queue.get("applications").asText())));
+      assertEquals(
+          Arrays.asList(
+              "root enforce RUNNING 1", "root.a enforce RUNNING 1", "root.b observe RUNNING 0"),
+          shown);
+    }
+  }
+
+  @Test
+  void aNodeHasItsContainersAndAnApplicationItsOwn() throws Exception {
+    try (TestCluster cluster = TestCluster.start(withPage())) {
+      MockNM node = cluster.registerReporting(NODE, 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      cluster.foresee(master, 1, 500, 512);
+      cluster.ask(master, 1024, 1);
+      cluster.heartbeatUntil("two containers", () -> cluster.containers(master) == 2, node);
+      WebClient anybody = new WebClient(cluster, null);
+
+      JsonNode shown = anybody.json("/elastane/v1/nodes/" + NODE);
+
+      assertEquals(4096, shown.get("physical_memory_mb").asInt());
+      assertEquals(0, shown.get("hidden_containers").asInt());
+      assertEquals(200, shown.at("/planned/cpu_cores").size());
+      JsonNode executor = containerOf(shown, false);
+      assertEquals(0.5, executor.at("/planned/cpu_cores").asDouble());
+      assertEquals(1024L << 20, executor.get("requested_memory_bytes").asLong());
+      assertEquals("test", executor.get("profile").asText());
+      JsonNode masters = containerOf(shown, true);
+      assertTrue(masters.get("profile").isNull());
+
+      JsonNode application = anybody.json("/elastane/v1/applications/" + applicationOf(master));
+      assertEquals("root.default", application.get("queue").asText());
+      assertEquals(2, application.get("running_containers").asInt());
+      assertTrue(application.get("waiting").isNull());
+      assertEquals(
+          containerOf(shown, false).get("container"),
+          containerOf(application, false).get("container"));
+    }
+  }
+
+  @Test
+  void applicationsAreFoundByQueueUserAndState() throws Exception {
+    Configuration conf = withPage();
+    TestCluster.queues(conf, "a", "b");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting(NODE, 4096, 4);
+      MockAM first = cluster.launch("a", node);
+      MockAM second = cluster.launch("b", node);
+      cluster.ask(second, 8192, 3);
+      WebClient anybody = new WebClient(cluster, null);
+      Await.until(
+          "the core's status has it",
+          () -> cluster.scheduler().link().status().snapshot().path("waiting").size() == 1);
+
+      assertEquals(Arrays.asList(second, first), found(anybody, "", first, second));
+      assertEquals(
+          Collections.singletonList(first), found(anybody, "?queue=root.a", first, second));
+      assertEquals(Arrays.asList(second, first), found(anybody, "?queue=root", first, second));
+      assertEquals(
+          Collections.singletonList(second), found(anybody, "?state=waiting", first, second));
+      assertEquals(Collections.emptyList(), found(anybody, "?user=nobody", first, second));
+      JsonNode waiting =
+          anybody.json("/elastane/v1/applications?state=waiting").at("/applications/0/waiting");
+      assertEquals(3, waiting.get("containers").asInt());
+      assertFalse(waiting.get("reason").asText().isEmpty());
+    }
+  }
+
+  @Test
+  void aStrangerSeesNeitherApplicationsNorTheirContainersAndDecisions() throws Exception {
+    Configuration conf = withPage();
+    WebClient.checkCallers(conf);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting(NODE, 4096, 4);
+      String application = applicationOf(cluster.launch("default", node));
+      WebClient owner = new WebClient(cluster, "somebody");
+      WebClient stranger = new WebClient(cluster, "a-stranger");
+
+      assertEquals(1, owner.json("/elastane/v1/applications").get("total").asInt());
+      assertEquals(0, stranger.json("/elastane/v1/applications").get("total").asInt());
+      assertEquals(
+          "404 " + application + " neither runs nor waits, or you may not see it",
+          stranger.refusal("/elastane/v1/applications/" + application));
+      JsonNode seen = stranger.json("/elastane/v1/nodes/" + NODE);
+      assertEquals(0, seen.get("containers").size());
+      assertEquals(1, seen.get("hidden_containers").asInt());
+      assertEquals("placed", kinds(owner).get(0));
+      assertEquals(Collections.emptyList(), kinds(stranger));
+    }
+  }
+
+  @Test
+  void pagesOfDecisionsLeaveOutWhatTheCallerMayNotSee() throws Exception {
+    Configuration conf = withPage();
+    WebClient.checkCallers(conf);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting(NODE, 8192, 8);
+      List<String> applications = new ArrayList<>();
+      for (String user : Arrays.asList("somebody", "a-stranger", "somebody")) {
+        RMApp application = submit(cluster, user);
+        MockRM.launchAndRegisterAM(application, cluster.resourceManager(), node);
+        if (user.equals("somebody")) {
+          applications.add(0, application.getApplicationId().toString());
+        }
+      }
+      WebClient owner = new WebClient(cluster, "somebody");
+      List<String> seen = new ArrayList<>();
+      String before = "";
+      do {
+        JsonNode page = owner.json("/elastane/v1/decisions?kind=placed&limit=1" + before);
+        page.get("decisions").forEach(one -> seen.add(one.get("application").asText()));
+        JsonNode next = page.get("next_before");
+        before = next.isNull() ? null : "&before=" + next.asText();
+      } while (before != null);
+      assertEquals(applications, seen);
+      assertEquals(3, kinds(new WebClient(cluster, "an-administrator")).size());
+      String one = applications.get(1);
+      JsonNode found = owner.json("/elastane/v1/decisions?application=" + one);
+      assertEquals(1, found.get("decisions").size());
+    }
+  }
+
+  @Test
+  void whatNeedsTheCoreIsSaidToBeMissingWhileItIsOutOfService() throws Exception {
+    try (TestCluster cluster = TestCluster.start(withPage())) {
+      cluster.registerReporting(NODE, 4096, 4);
+      cluster.scheduler().link().recovery().setWaitsForTest();
+      cluster.scheduler().link().guard().takeOutOfService("a test", new Exception("by a test"));
+      WebClient anybody = new WebClient(cluster, null);
+      assertEquals(
+          "503 the core gives no decisions now; the journal has earlier ones",
+          anybody.refusal("/elastane/v1/decisions"));
+      JsonNode node = anybody.json("/elastane/v1/nodes/" + NODE);
+      assertTrue(node.get("containers").isNull());
+      assertTrue(node.get("planned").isNull());
+      assertEquals(
+          "503 the core does not say now which applications wait",
+          anybody.refusal("/elastane/v1/applications?state=waiting"));
+      assertEquals(4096, node.get("physical_memory_mb").asInt());
+    }
+  }
+
+  private Configuration withPage() {
+    Configuration conf = TestCluster.enforcing(directory);
+    WebClient.enable(conf);
+    return conf;
+  }
+
+  private static RMApp submit(TestCluster cluster, String user) throws Exception {
+    MockRMAppSubmissionData application =
+        MockRMAppSubmissionData.Builder.createWithMemory(1024, cluster.resourceManager())
+            .withUser(user)
+            .withQueue("default")
+            .withUnmanagedAM(false)
+            .build();
+    return MockRMAppSubmitter.submit(cluster.resourceManager(), application);
+  }
+
+  private static String applicationOf(MockAM master) {
+    return master.getApplicationAttemptId().getApplicationId().toString();
+  }
+
+  private static List<MockAM> found(WebClient client, String query, MockAM... masters)
+      throws Exception {
+    List<MockAM> found = new ArrayList<>();
+    for (JsonNode entry : client.json("/elastane/v1/applications" + query).get("applications")) {
+      for (MockAM master : masters) {
+        if (applicationOf(master).equals(entry.get("application").asText())) {
+          found.add(master);
+        }
+      }
+    }
+    return found;
+  }
+
+  private static JsonNode containerOf(JsonNode answer, boolean isMaster) {
+    for (JsonNode container : answer.get("containers")) {
+      if (container.get("application_master").asBoolean() == isMaster) {
+        return container;
+      }
+    }
+    throw new AssertionError("no such container in " + answer);
+  }
+
+  private static List<String> kinds(WebClient client) throws Exception {
+    List<String> kinds = new ArrayList<>();
+    for (JsonNode one : client.json("/elastane/v1/decisions").get("decisions")) {
+      if (one.has("container")) {
+        kinds.add(one.get("kind").asText());
+      }
+    }
+    return kinds;
+  }
+}

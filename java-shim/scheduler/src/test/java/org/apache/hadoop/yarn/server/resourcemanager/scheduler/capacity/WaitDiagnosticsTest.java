@@ -1,0 +1,112 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.file.Path;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.elastane.Await;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an application's diagnostics say while its application master waits. */
+class WaitDiagnosticsTest {
+  @TempDir Path directory;
+
+  @Test
+  void aMasterThatDoesNotFitByDemandIsToldSo() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      fill(cluster, node);
+      RMApp waiting = cluster.submit("default");
+      awaitReason(cluster, node, waiting, "elastane");
+
+      diagnostics(cluster).tell();
+
+      String told = waiting.getDiagnostics().toString();
+      assertTrue(told.contains("Application is Activated"), told);
+      assertTrue(told.contains(" Elastane: 127.0.0.1:1: memory"), told);
+    }
+  }
+
+  @Test
+  void aMasterThatCapacitySchedulerHoldsKeepsItsReason() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.25");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      cluster.launch("default", node);
+      RMApp held = cluster.submit("default");
+      awaitReason(cluster, node, held, "capacity-scheduler");
+
+      diagnostics(cluster).tell();
+
+      String told = held.getDiagnostics().toString();
+      assertTrue(told.contains("AM resource limit exceeded"), told);
+      assertFalse(told.contains("Elastane"), told);
+    }
+  }
+
+  @Test
+  void anotherApplicationIsNotNamed() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      fill(cluster, node);
+      RMApp waiting = cluster.submit("default");
+      awaitReason(cluster, node, waiting, "elastane");
+      ObjectNode status = cluster.scheduler().link().status().snapshot().deepCopy();
+      ObjectNode entry = (ObjectNode) entry(status, waiting);
+      entry.put("reason", "it would delay the planned start of application_7_0009");
+      entry.putObject("planned_start").put("in_ms", 42_500).put("node", "127.0.0.1:1");
+
+      WaitDiagnostics diagnostics = new WaitDiagnostics(cluster.scheduler(), () -> status);
+      String expected =
+          "it would delay the planned start of another application; planned to start in 42 s on"
+              + " 127.0.0.1:1.";
+      // The scheduler's own thread may say the true reason between the two.
+      Await.until(
+          "the reason",
+          () -> {
+            diagnostics.tell();
+            return waiting.getDiagnostics().toString().contains(expected);
+          });
+    }
+  }
+
+  /** By demand, two containers fill the node. */
+  private static void fill(TestCluster cluster, MockNM node) throws Exception {
+    MockAM master = cluster.launch("default", node);
+    cluster.foresee(master, 1, 1, 3072);
+    cluster.ask(master, 1024, 1);
+    cluster.heartbeatUntil("two containers", () -> cluster.containers(master) == 2, node);
+    assertEquals(2048, cluster.allocatedMib(node));
+  }
+
+  private static void awaitReason(
+      TestCluster cluster, MockNM node, RMApp application, String wanted) throws Exception {
+    cluster.heartbeat(node);
+    CoreStatus status = cluster.scheduler().link().status();
+    Await.until(
+        "a status with the reason",
+        () -> entry(status.snapshot(), application).path("limit_of").asText().equals(wanted));
+  }
+
+  private static JsonNode entry(JsonNode status, RMApp application) {
+    for (JsonNode entry : status.path("waiting")) {
+      if (entry.get("application").asText().equals(application.getApplicationId().toString())) {
+        return entry;
+      }
+    }
+    return status.path("missing");
+  }
+
+  private static WaitDiagnostics diagnostics(TestCluster cluster) {
+    return new WaitDiagnostics(cluster.scheduler(), cluster.scheduler().link().status()::snapshot);
+  }
+}
