@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -21,7 +22,9 @@ def run_elastane_lab(checkout: Checkout, *arguments: object) -> str:
 
 def _run(program: Path, *arguments: object) -> str:
     command = [str(program), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # All servers are on loopback.
+    environment = {**os.environ, "no_proxy": "*"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         raise ProcessEnded(
             f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}"

@@ -54,6 +54,7 @@ FOR_TESTS = (
     Program("qemu-system-x86_64", "QEMU", ("qemu-system-x86",)),
     Program("busybox", "BusyBox", ("busybox-static",)),
     Program("cpio", "cpio", ("cpio",)),
+    Program("curl", "curl", ("curl",)),
     Program("modprobe", "kmod", ("kmod",)),
     Program("nft", "nftables", ("nftables",)),
 )

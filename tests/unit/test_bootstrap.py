@@ -72,6 +72,7 @@ def test_the_tests_need_more_than_the_build(
         "qemu-system-x86",
         "busybox-static",
         "cpio",
+        "curl",
         "kmod",
         "nftables",
     }

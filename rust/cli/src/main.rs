@@ -3,6 +3,7 @@
 mod decisions;
 mod depository;
 mod import;
+mod live;
 mod plot;
 mod plot_svg;
 mod profiles;
@@ -13,12 +14,14 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use elastane_cli::{bar, failure, run_options, simulate, units};
 
-/// Shows what an Elastane scheduler learned and decided, and tries its policies in simulations
+/// Shows how an Elastane scheduler stands, what it learned and decided, and tries its policies in simulations
 #[derive(Parser)]
 #[command(
     name = "elastane",
     version,
     after_help = "Examples:
+  elastane status --resource-manager http://rm:8088
+  elastane explain application_1763736000000_0007
   elastane what-if --policy elastane scenario.json
   elastane profiles list --depository depository.db
   elastane decisions --journal decisions.jsonl
@@ -33,6 +36,8 @@ struct Command {
 
 #[derive(Subcommand)]
 enum Subcommands {
+    Status(live::Status),
+    Explain(live::Explain),
     WhatIf(what_if::WhatIf),
     Profiles(profiles::Profiles),
     Depository(depository::DepositoryCommand),
@@ -44,6 +49,8 @@ enum Subcommands {
 fn main() -> ExitCode {
     let command = Command::parse();
     failure::exit_code_of("elastane", |output| match command.subcommand {
+        Subcommands::Status(status) => status.run(output),
+        Subcommands::Explain(explain) => explain.run(output),
         Subcommands::WhatIf(what_if) => what_if.run(output),
         Subcommands::Profiles(profiles) => profiles.run(output),
         Subcommands::Depository(depository) => depository.run(output),

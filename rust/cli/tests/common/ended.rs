@@ -32,7 +32,8 @@ impl Ended {
 }
 
 pub fn run(program: &str, arguments: &[&str]) -> Ended {
-    let output = Command::new(program).args(arguments).output().unwrap();
+    // What it asks is on this machine, and no proxy knows that.
+    let output = Command::new(program).args(arguments).env("no_proxy", "*").output().unwrap();
     Ended {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -1,0 +1,294 @@
+//! `elastane explain`
+
+use std::io::Write;
+
+use clap::Args;
+use elastane_runtime::Record;
+use serde_json::{Value, json};
+
+use super::LiveOptions;
+use super::resource_manager::ResourceManager;
+use super::subject::{Subject, application_of};
+use super::table::Table;
+use super::watch::watched;
+use super::words::{NOTHING, cores, gib_of_bytes, gib_of_mb, number, text, time, waiting};
+use crate::decisions::DecisionsReport;
+use crate::failure::Failure;
+use crate::units::count;
+
+/// Why an application waits, a container is where it is, and what is planned for it, a node or a queue
+#[derive(Args)]
+#[command(after_help = "Examples:
+  elastane explain application_1763736000000_0007 --resource-manager http://rm1:8088
+  elastane explain container_1763736000000_0007_01_000002
+  elastane explain node-17.example.com:8041 --watch
+  elastane explain root.etl --json
+
+It asks the running ResourceManager. `elastane decisions` reads the journal's file, which goes back further.")]
+pub(crate) struct Explain {
+    /// An application's or container's id, HOST:PORT of a node, or a queue's path from root on
+    subject: Subject,
+    /// The most decisions to show
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    decisions: u16,
+    #[command(flatten)]
+    live: LiveOptions,
+}
+
+impl Explain {
+    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let manager = self.live.resource_manager();
+        watched(self.live.watch, output, |output| {
+            let all = match &self.subject {
+                Subject::Application(id) => self.application(&manager, id),
+                Subject::Container(id) => self.container(&manager, id),
+                Subject::Node(name) => self.node(&manager, name),
+                Subject::Queue(path) => queue(&manager, path),
+            }?;
+            if self.live.json {
+                writeln!(output, "{all}")?;
+                return Ok(());
+            }
+            print(&all, output)
+        })
+    }
+
+    fn application(&self, manager: &ResourceManager, id: &str) -> Result<Value, Failure> {
+        self.perhaps_ended(manager, &format!("applications/{id}"), ("application", id))
+    }
+
+    fn container(&self, manager: &ResourceManager, id: &str) -> Result<Value, Failure> {
+        let application = application_of(id)
+            .ok_or_else(|| Failure::BadInput(format!("{id} is no container's id")))?;
+        let path = format!("applications/{application}");
+        let mut all = self.perhaps_ended(manager, &path, ("container", id))?;
+        let containers = all.pointer_mut("/application/containers");
+        if let Some(containers) = containers.and_then(Value::as_array_mut) {
+            containers.retain(|it| it["container"] == id);
+        }
+        Ok(all)
+    }
+
+    /// What has ended is not among the applications, and there may be decisions about it.
+    fn perhaps_ended(
+        &self,
+        manager: &ResourceManager,
+        path: &str,
+        of: (&str, &str),
+    ) -> Result<Value, Failure> {
+        let decisions = self.decisions(manager, of)?;
+        match manager.get(path, &[]) {
+            Ok(application) => Ok(json!({"application": application, "decisions": decisions})),
+            Err(Failure::BadInput(_)) if decisions.as_array().is_some_and(|it| !it.is_empty()) => {
+                Ok(json!({"application": null, "decisions": decisions}))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn node(&self, manager: &ResourceManager, name: &str) -> Result<Value, Failure> {
+        let node = manager.get(&format!("nodes/{name}"), &[])?;
+        Ok(json!({"node": node, "decisions": self.decisions(manager, ("node", name))?}))
+    }
+
+    /// Oldest first.
+    fn decisions(&self, manager: &ResourceManager, of: (&str, &str)) -> Result<Value, Failure> {
+        if self.decisions == 0 {
+            return Ok(json!([]));
+        }
+        let limit = self.decisions.to_string();
+        let mut decisions = manager.get("decisions", &[of, ("limit", &limit)])?["decisions"].take();
+        if let Some(decisions) = decisions.as_array_mut() {
+            decisions.reverse();
+        }
+        Ok(decisions)
+    }
+}
+
+fn queue(manager: &ResourceManager, path: &str) -> Result<Value, Failure> {
+    let mut queues = manager.get("queues", &[("limit", "10000")])?;
+    let queues = queues["queues"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let queue = queues.into_iter().find(|it| it["queue"] == path);
+    let queue = queue.ok_or_else(|| Failure::BadInput(format!("there is no queue {path}")))?;
+    let waiting = [("queue", path), ("state", "waiting"), ("limit", "10000")];
+    let waiting = manager.get("applications", &waiting)?["applications"].take();
+    Ok(json!({"queue": queue, "waiting": waiting}))
+}
+
+fn print(all: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
+    if let Some(application) = all.get("application") {
+        print_application(application, output)?;
+    }
+    if let Some(node) = all.get("node") {
+        print_node(node, output)?;
+    }
+    if let Some(queue) = all.get("queue") {
+        print_queue(queue, &all["waiting"], output)?;
+    }
+    let decisions = all["decisions"].as_array().map_or(&[][..], Vec::as_slice);
+    if !decisions.is_empty() {
+        writeln!(output, "\nThe latest decisions")?;
+        let mut report = DecisionsReport::default();
+        for decision in decisions {
+            let record = serde_json::from_value::<Record>(decision.clone()).map_err(|error| {
+                Failure::Failed(format!(
+                    "a decision cannot be read: {error}; is it of another version?"
+                ))
+            })?;
+            report.add(record, output)?;
+        }
+        report.end(output)?;
+    }
+    Ok(())
+}
+
+fn print_application(application: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
+    if application.is_null() {
+        writeln!(output, "It neither runs nor waits any more")?;
+        return Ok(());
+    }
+    writeln!(
+        output,
+        "{} ({}) of {} in {}: {}, {} with {} GiB and {} booked, progress {} %",
+        text(&application["application"]),
+        text(&application["name"]),
+        text(&application["user"]),
+        text(&application["queue"]),
+        text(&application["yarn_state"]),
+        count(number(&application["running_containers"]) as usize, "container"),
+        gib_of_mb(&application["booked_memory_mb"]),
+        count(number(&application["booked_vcores"]) as usize, "vcore"),
+        text(&application["progress_percent"]),
+    )?;
+    match (&application["state"], &application["waiting"]) {
+        (Value::Null, _) => {
+            writeln!(output, "Whether it waits is not known: the core says nothing now")?
+        }
+        (_, Value::Null) => writeln!(output, "It waits for no container")?,
+        (_, why) => writeln!(output, "It {}", waiting(why))?,
+    }
+    print_containers(&application["containers"], output)
+}
+
+fn print_node(node: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
+    let memory = |kind: &str| gib_of_mb(&node[format!("{kind}_memory_mb")]);
+    let vcores = |kind: &str| cores(&node[format!("{kind}_vcores")]);
+    let report = match node["report_age_ms"].as_i64() {
+        Some(_) => format!("its agent reported {} ago", time(&node["report_age_ms"])),
+        None => "its agent has not reported".to_owned(),
+    };
+    writeln!(output, "{}: mode {}, {report}", text(&node["node"]), text(&node["mode"]))?;
+    writeln!(
+        output,
+        "{} GiB and {} vcores registered; {} GiB and {} bookable; {} GiB and {} booked",
+        memory("physical"),
+        vcores("physical"),
+        memory("bookable"),
+        vcores("bookable"),
+        memory("booked"),
+        vcores("booked"),
+    )?;
+    writeln!(
+        output,
+        "{} GiB and {} cores planned; {} GiB and {} cores used",
+        memory("planned"),
+        cores(&node["planned_cpu_cores"]),
+        memory("used"),
+        cores(&node["used_cpu_cores"]),
+    )?;
+    for arrival in node["arrivals"].as_array().into_iter().flatten() {
+        let (id, name) = (text(&arrival["application"]), text(&arrival["name"]));
+        writeln!(output, "{id} ({name}) is planned to start here in {}", time(&arrival["in_ms"]))?;
+    }
+    let hidden = number(&node["hidden_containers"]);
+    if hidden > 0 {
+        writeln!(output, "{} that you may not see", count(hidden as usize, "container"))?;
+    }
+    print_containers(&node["containers"], output)
+}
+
+fn print_queue(queue: &Value, waits: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
+    writeln!(
+        output,
+        "{}: mode {}, {}, {} in it and below",
+        text(&queue["queue"]),
+        text(&queue["mode"]),
+        text(&queue["state"]),
+        count(number(&queue["applications"]) as usize, "application"),
+    )?;
+    for label in queue["labels"].as_array().into_iter().flatten() {
+        let memory = |kind: &str| gib_of_mb(&label[format!("{kind}_memory_mb")]);
+        let name = match label["label"].as_str() {
+            Some("") | None => String::new(),
+            Some(name) => format!(" of label {name}"),
+        };
+        writeln!(
+            output,
+            "{} % (at most {} %){name}: {} GiB bookable, {} booked, {} planned, {} used",
+            text(&label["capacity_percent"]),
+            text(&label["maximum_capacity_percent"]),
+            memory("bookable"),
+            memory("booked"),
+            memory("planned"),
+            memory("used"),
+        )?;
+    }
+    for one in waits.as_array().into_iter().flatten() {
+        let (id, name) = (text(&one["application"]), text(&one["name"]));
+        writeln!(output, "{id} ({name}) {}", waiting(&one["waiting"]))?;
+    }
+    Ok(())
+}
+
+fn print_containers(containers: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
+    let mut table = Table::new(
+        2,
+        &[
+            "container",
+            "node",
+            "GiB asked",
+            "planned",
+            "used",
+            "cores planned",
+            "used",
+            "limit",
+            "ends in",
+            "planned by",
+        ],
+    );
+    for one in containers.as_array().into_iter().flatten() {
+        let measured = &one["measured"];
+        let limit = match (&measured["limit_cap_cores"], &measured["limit_weight_cores"]) {
+            (Value::Null, Value::Null) => NOTHING.to_owned(),
+            (Value::Null, weight) => format!("weight {}", cores(weight)),
+            (cap, _) => format!("at most {}", cores(cap)),
+        };
+        table.row(vec![
+            text(&one["container"]),
+            text(&one["node"]),
+            gib_of_bytes(&one["requested_memory_bytes"]),
+            gib_of_bytes(&one["planned"]["memory_bytes"]),
+            gib_of_bytes(&measured["used"]["memory_bytes"]),
+            cores(&one["planned"]["cpu_cores"]),
+            cores(&measured["used"]["cpu_cores"]),
+            limit,
+            time(&one["ends_in_ms"]),
+            planned_by(one),
+        ]);
+    }
+    if containers.is_null() {
+        writeln!(output, "The core says nothing of containers now")?;
+    } else if !table.is_empty() {
+        writeln!(output)?;
+        table.print(output)?;
+    }
+    Ok(())
+}
+
+fn planned_by(container: &Value) -> String {
+    match (&container["profile"], &container["by_others"]) {
+        (Value::String(profile), _) => profile.clone(),
+        (_, Value::Bool(true)) => "what others used".to_owned(),
+        _ => "its request".to_owned(),
+    }
+}

@@ -1,0 +1,65 @@
+//! Parts of the REST's answers in words.
+
+use serde_json::Value;
+
+use crate::units::{count, duration, printable};
+
+/// Where nothing is known.
+pub(super) const NOTHING: &str = "-";
+
+pub(super) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => printable(text),
+        Value::Null => NOTHING.to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Of megabytes.
+pub(super) fn gib_of_mb(mb: &Value) -> String {
+    mb.as_f64().map_or(NOTHING.to_owned(), |mb| format!("{:.1}", mb / 1024.0))
+}
+
+pub(super) fn gib_of_bytes(bytes: &Value) -> String {
+    bytes.as_f64().map_or(NOTHING.to_owned(), |bytes| format!("{:.2}", bytes / f64::from(1 << 30)))
+}
+
+pub(super) fn cores(cores: &Value) -> String {
+    match cores.as_f64() {
+        None => NOTHING.to_owned(),
+        Some(whole) if cores.is_u64() => format!("{whole:.0}"),
+        Some(cores) => format!("{cores:.2}"),
+    }
+}
+
+pub(super) fn time(ms: &Value) -> String {
+    ms.as_i64().map_or(NOTHING.to_owned(), duration)
+}
+
+pub(super) fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+/// `waits for 3 containers since 45 s, planned to start in 20 s on HOST: why`.
+pub(super) fn waiting(waiting: &Value) -> String {
+    let start = &waiting["planned_start"];
+    let planned = match start["in_ms"].as_i64() {
+        Some(in_ms) => {
+            format!(", planned to start in {} on {}", duration(in_ms), text(&start["node"]))
+        }
+        None => String::new(),
+    };
+    let deadline = &waiting["deadline"];
+    let chance = match deadline["chance"].as_f64() {
+        Some(chance) => {
+            format!("; its deadline is met with a probability of {:.0} %", 100.0 * chance)
+        }
+        None => String::new(),
+    };
+    format!(
+        "waits for {} since {}{planned}: {}{chance}",
+        count(number(&waiting["containers"]) as usize, "container"),
+        time(&waiting["for_ms"]),
+        text(&waiting["reason"]),
+    )
+}

@@ -1,0 +1,126 @@
+//! `elastane status` and `explain` where there is no answer. `tests/integration/test_rest.py` runs them on a cluster.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::thread::JoinHandle;
+
+use common::elastane;
+
+const APPLICATION: &str = "application_1763736000000_0007";
+
+/// Nobody listens there.
+const NOBODY: &str = "http://127.0.0.1:1";
+
+/// Stands for a web server: it gives one answer, and its thread the first line of the request.
+fn server(answer: &'static str) -> (String, JoinHandle<String>) {
+    server_of(vec![answer])
+}
+
+/// The same with an answer for each request, one after the other.
+fn server_of(answers: Vec<&'static str>) -> (String, JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let thread = std::thread::spawn(move || {
+        let mut first = String::new();
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            first = lines.next().unwrap().unwrap();
+            while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+        first
+    });
+    (url, thread)
+}
+
+/// What the command says when a web server answers so.
+fn told(answer: &'static str) -> (Option<i32>, String) {
+    let (url, thread) = server(answer);
+    let ended = elastane(&["status", "--resource-manager", &url]);
+    thread.join().unwrap();
+    (ended.code, ended.stderr.replace(&url, "URL"))
+}
+
+#[test]
+fn what_nobody_answers_names_every_address() {
+    let both = format!("{NOBODY},http://127.0.0.2:1/");
+    let ended = elastane(&["explain", APPLICATION, "--resource-manager", &both]);
+    assert_eq!(ended.code, Some(1));
+    let start = "elastane: no ResourceManager answers (--resource-manager, ";
+    assert!(ended.stderr.starts_with(start), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!("{NOBODY}: curl: (7)")), "{}", ended.stderr);
+    assert!(ended.stderr.contains("http://127.0.0.2:1: curl: (7)"), "{}", ended.stderr);
+    assert_eq!(ended.stderr.lines().count(), 1);
+}
+
+#[test]
+fn the_next_address_is_asked_where_one_is_not_reached() {
+    let (standby, first) = server("HTTP/1.0 503 No\r\n\r\n{\"error\": \"not now\"}");
+    let (url, second) = server("HTTP/1.0 400 No\r\n\r\n{\"error\": \"by a test\"}");
+    let all = format!("{NOBODY},{standby},{url}");
+    let ended = elastane(&["status", "--user", "alice", "--resource-manager", &all]);
+    assert_eq!((ended.code, &*ended.stderr), (Some(2), "elastane: by a test\n"));
+    for request in [first, second] {
+        let request = request.join().unwrap();
+        assert_eq!(request, "GET /elastane/v1/status?user.name=alice HTTP/1.1");
+    }
+}
+
+#[test]
+fn a_container_that_has_ended_is_told_by_its_decisions() {
+    const CONTAINER: &str = "container_1763736000000_0007_01_000002";
+    let decisions = "HTTP/1.0 200 OK\r\n\r\n{\"decisions\": [{\"number\": 3, \"time_ms\": 0, \"kind\": \
+         \"finished\", \"container\": \"container_1763736000000_0007_01_000002\", \"node\": \"n:1\", \
+         \"application\": \"a\"}], \"next_before\": null}";
+    let missing = "HTTP/1.0 404 No\r\n\r\n{\"error\": \"it neither runs nor waits\"}";
+    let (url, thread) = server_of(vec![decisions, missing]);
+    let printed = elastane(&["explain", CONTAINER, "--resource-manager", &url]).printed();
+    thread.join().unwrap();
+    let expected = format!(
+        "It neither runs nor waits any more\n\nThe latest decisions\n\
+         1970-01-01T00:00:00.000Z  finished  {CONTAINER} on n:1\n"
+    );
+    assert_eq!(printed, expected);
+}
+
+#[test]
+fn what_a_web_server_refuses_is_told_in_one_line() {
+    assert_eq!(
+        told("HTTP/1.0 404 Not Found\r\n\r\n<html>no such page</html>"),
+        (
+            Some(1),
+            "elastane: URL has no /elastane: its scheduler is not ElastaneScheduler, or has been in \
+             mode off since its start\n"
+                .to_owned()
+        )
+    );
+    assert_eq!(
+        told("HTTP/1.0 403 Forbidden\r\n\r\n<html></html>"),
+        (
+            Some(1),
+            "elastane: URL does not let the caller in: get a Kerberos ticket with kinit, or give a \
+             name with --user\n"
+                .to_owned()
+        )
+    );
+    assert_eq!(
+        told("HTTP/1.0 400 Bad Request\r\n\r\n{\"error\": \"limit is 'x'\"}"),
+        (Some(2), "elastane: limit is 'x'\n".to_owned())
+    );
+    assert_eq!(
+        told("HTTP/1.0 200 OK\r\n\r\nhello"),
+        (Some(1), "elastane: URL answers with something else than JSON\n".to_owned())
+    );
+}
+
+#[test]
+fn a_subject_that_is_none_is_refused_before_anybody_is_asked() {
+    let ended = elastane(&["explain", "etl"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("'etl'"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no queue's path from root on"), "{}", ended.stderr);
+}

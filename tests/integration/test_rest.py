@@ -1,0 +1,159 @@
+"""Elastane's REST on a real cluster: it says what its description allows, and what is so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from cluster.cluster import Cluster
+from cluster.distributed_shell import DistributedShell, Sleepers
+from cluster.elastane_command import run_elastane
+from cluster.paths import Checkout
+from cluster.waiting import wait_until
+
+from .alarm import Alarm, alarm
+from .conftest import SHAPE, ClusterMaker
+from .expectations import wait_all_reporting, wait_containers
+
+CONTAINER_MB = 512
+CONTAINERS = 3
+WAIT_SECONDS = 60.0
+# More than the cluster has.
+MANY = 9
+
+
+@pytest.fixture(scope="module")
+def cluster(start_cluster: ClusterMaker) -> Cluster:
+    cluster = start_cluster()
+    wait_all_reporting(cluster)
+    return cluster
+
+
+@pytest.fixture(scope="module")
+def until() -> Iterator[Alarm]:
+    with alarm() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def running(cluster: Cluster, until: Alarm, work: Path, checkout: Checkout) -> str:
+    """An application whose containers all run and were measured."""
+    shell = DistributedShell(cluster.resource_manager, work, checkout)
+    application = shell.submit(Sleepers("asleep", CONTAINERS, CONTAINER_MB, until.pid))
+    wait_containers(cluster, application, CONTAINERS + 1, WAIT_SECONDS)
+
+    def are_measured() -> bool:
+        containers = cluster.resource_manager.elastane_rest(f"applications/{application}")
+        return all(one["measured"] for one in containers["containers"])
+
+    wait_until(are_measured, "samples of all containers", WAIT_SECONDS)
+    return application
+
+
+@pytest.fixture(scope="module")
+def waiting(cluster: Cluster, running: str, until: Alarm, work: Path, checkout: Checkout) -> str:
+    """An application that waits for containers, beside the one that runs."""
+    shell = DistributedShell(cluster.resource_manager, work, checkout)
+    application = shell.submit(Sleepers("many", MANY, CONTAINER_MB, until.pid))
+
+    def waits() -> bool:
+        found = cluster.resource_manager.elastane_rest("applications?state=waiting")
+        return application in [one["application"] for one in found["applications"]]
+
+    wait_until(waits, f"{application} to wait", WAIT_SECONDS)
+    return application
+
+
+def test_every_answer_is_as_described(cluster: Cluster, running: str, waiting: str) -> None:
+    manager = cluster.resource_manager
+    description = manager.elastane_rest("openapi.json")
+    node = manager.node_sizes()[0]["node"]
+    checked = []
+    for path, operations in description["paths"].items():
+        for application in (running, waiting) if "{application}" in path else (running,):
+            filled = path.replace("{node}", node).replace("{application}", application)
+            answer = manager.elastane_rest(filled.removeprefix("/v1/"))
+            _check(answer, operations["get"], description)
+            checked.append(path)
+    assert len(checked) == 9
+
+
+def test_a_container_is_where_it_runs_with_what_it_uses(cluster: Cluster, running: str) -> None:
+    manager = cluster.resource_manager
+    application = manager.elastane_rest(f"applications/{running}")
+    assert application["name"] == "asleep"
+    assert application["running_containers"] == CONTAINERS + 1
+    container = next(one for one in application["containers"] if not one["application_master"])
+    assert container["requested_memory_bytes"] == CONTAINER_MB << 20
+    assert 0 < container["measured"]["used"]["memory_bytes"] < CONTAINER_MB << 20
+
+    node = manager.elastane_rest(f"nodes/{container['node']}")
+    assert node["physical_memory_mb"] == SHAPE.memory_mb
+    assert container["container"] in [one["container"] for one in node["containers"]]
+    planned = node["planned"]["memory_bytes"][0]
+    assert planned >= sum(one["planned"]["memory_bytes"] for one in node["containers"]) * 0.99
+
+
+def test_every_placed_container_has_its_decision(cluster: Cluster, running: str) -> None:
+    manager = cluster.resource_manager
+    found = manager.elastane_rest(f"decisions?application={running}&kind=placed")
+    assert len(found["decisions"]) == CONTAINERS + 1
+    container = found["decisions"][0]["container"]
+    one = manager.elastane_rest(f"decisions?container={container}")["decisions"]
+    assert [(it["kind"], it["application"]) for it in one] == [("placed", running)]
+
+
+def test_who_waits_is_told_why(cluster: Cluster, waiting: str) -> None:
+    application = cluster.resource_manager.elastane_rest(f"applications/{waiting}")
+    assert application["state"] == "waiting"
+    assert application["waiting"]["containers"] > 0
+    assert application["waiting"]["reason"]
+
+
+def test_the_command_explains_what_runs_and_what_waits(
+    cluster: Cluster, running: str, waiting: str, checkout: Checkout
+) -> None:
+    def explain(subject: str, *more: str) -> str:
+        return _command(cluster, checkout, "explain", subject, *more)
+
+    told = explain(running)
+    assert f"{running} (asleep) of " in told
+    assert "It waits for no container" in told
+    container = cluster.resource_manager.elastane_rest(f"applications/{running}")["containers"][-1]
+    assert told.count(f"placed    {container['container']} ") == 1
+    of_it = explain(container["container"])
+    assert of_it.count("\n") < told.count("\n")
+    assert f"placed    {container['container']} on {container['node']}" in of_it
+
+    node = explain(container["node"])
+    assert node.startswith(f"{container['node']}: mode enforce, its agent reported ")
+    assert container["container"] in node
+
+    assert "It waits for " in explain(waiting)
+    assert f"{waiting} (many) waits for " in explain("root.default")
+    assert json.loads(explain(waiting, "--json"))["application"]["state"] == "waiting"
+
+
+def test_the_command_shows_how_the_cluster_stands(
+    cluster: Cluster, waiting: str, checkout: Checkout
+) -> None:
+    told = _command(cluster, checkout, "status")
+    assert told.startswith("Mode enforce, and the core is in service\n2 nodes: ")
+    assert f"{waiting} (many, root.default) waits for " in told
+    assert "root.default" in told
+
+
+def _command(cluster: Cluster, checkout: Checkout, *arguments: str) -> str:
+    return run_elastane(checkout, *arguments, "--resource-manager", cluster.resource_manager.url)
+
+
+def _check(answer: Any, operation: dict[str, Any], description: dict[str, Any]) -> None:
+    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    whole = {**schema, "components": description["components"]}
+    faults = Draft202012Validator(whole).iter_errors(answer)
+    assert [f"{fault.json_path}: {fault.message}" for fault in faults] == []
