@@ -101,6 +101,8 @@ struct WaitingStatus {
     planned_start: Option<PlannedStartStatus>,
     reason: String,
     limit_of: LimitOf,
+    /// Where that is; none for all nodes.
+    node: Option<String>,
 }
 
 /// Whose limit it is that an application waits for.
@@ -232,6 +234,11 @@ impl StatusSnapshot {
             deadline: waiting.deadline,
             planned_start: waiting.start.map(|start| words.planned(start)),
             limit_of: LimitOf::why(waiting.why.as_ref()),
+            node: waiting
+                .why
+                .as_ref()
+                .and_then(WaitReason::node)
+                .map(|node| words.node(node).to_owned()),
             reason: words.reason(waiting.why, &waiting.ask),
             application: waiting.application,
         });

@@ -8,7 +8,7 @@ import org.elastane.usage.UsageServer;
 
 /**
  * What runs on an active ResourceManager only: the port for agents' reports, sharing, the page, the
- * look for the observe file, the sizes' metrics, and the diagnostics of applications that wait.
+ * look for the observe file, the sizes' metrics, and the reasons of applications that wait.
  */
 final class ActiveServices {
   private final CoreGuard guard;
@@ -19,7 +19,7 @@ final class ActiveServices {
   private final RepeatedWork observeFile;
   private final SizeMetrics sizes;
   private final RepeatedWork sizesFollow;
-  private final RepeatedWork diagnostics;
+  private final RepeatedWork waitReasons;
   private UsageServer usageServer;
   private RetriedStart usagePort;
   private RetriedStart page;
@@ -33,7 +33,7 @@ final class ActiveServices {
       RegisteredNodes registered,
       ObserveFileWatch observeFile,
       SizeMetrics sizes,
-      WaitDiagnostics diagnostics) {
+      WaitReasons waitReasons) {
     this.guard = guard;
     this.core = core;
     this.parts = parts;
@@ -43,14 +43,14 @@ final class ActiveServices {
         new RepeatedWork(guard, "observe file", ObserveFileWatch.INTERVAL_MS, observeFile::look);
     this.sizes = sizes;
     sizesFollow = new RepeatedWork(guard, "metrics", SizeMetrics.INTERVAL_MS, sizes::follow);
-    this.diagnostics =
-        new RepeatedWork(guard, "diagnostics", WaitDiagnostics.INTERVAL_MS, diagnostics::tell);
+    this.waitReasons =
+        new RepeatedWork(guard, "wait reasons", WaitReasons.INTERVAL_MS, waitReasons::tell);
   }
 
   void start(Configuration conf, ResourceManager resourceManager) {
     guard.always("watch the observe file", observeFile::start);
     guard.always("publish sizes", sizesFollow::start);
-    guard.always("tell diagnostics", diagnostics::start);
+    guard.always("tell why applications wait", waitReasons::start);
     guard.always(
         "share the depository",
         () -> shared = SharedDepository.start(conf, core, metrics::sharingFailed));
@@ -73,7 +73,7 @@ final class ActiveServices {
 
   void stop() {
     guard.always("stop watching the observe file", observeFile::stop);
-    guard.always("stop telling diagnostics", diagnostics::stop);
+    guard.always("stop telling why applications wait", waitReasons::stop);
     guard.always(
         "stop publishing sizes",
         () -> {

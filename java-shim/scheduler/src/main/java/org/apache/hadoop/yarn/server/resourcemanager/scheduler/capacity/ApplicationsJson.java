@@ -43,6 +43,7 @@ final class ApplicationsJson {
             "request_priority",
             "reason",
             "limit_of",
+            "node",
             "planned_start",
             "deadline"
           }) {

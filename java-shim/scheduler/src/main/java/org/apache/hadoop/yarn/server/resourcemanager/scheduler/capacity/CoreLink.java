@@ -117,7 +117,7 @@ final class CoreLink {
             node -> scheduler.getRMContext().getRMNodes().containsKey(node),
             new ObserveFileWatch(settings, scheduler.schedulerLock(), this::installPolicies),
             new SizeMetrics(scheduler, sizes),
-            new WaitDiagnostics(scheduler, status::snapshot));
+            new WaitReasons(scheduler, status::snapshot));
     CoreRebuild rebuild =
         new CoreRebuild(
             scheduler,

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
@@ -15,8 +16,8 @@ import org.elastane.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an application's diagnostics say while its application master waits. */
-class WaitDiagnosticsTest {
+/** What an application's diagnostics and activities say while it waits. */
+class WaitReasonsTest {
   @TempDir Path directory;
 
   @Test
@@ -27,7 +28,7 @@ class WaitDiagnosticsTest {
       RMApp waiting = cluster.submit("default");
       awaitReason(cluster, node, waiting, "elastane");
 
-      diagnostics(cluster).tell();
+      reasons(cluster).tellDiagnostics();
 
       String told = waiting.getDiagnostics().toString();
       assertTrue(told.contains("Application is Activated"), told);
@@ -45,7 +46,7 @@ class WaitDiagnosticsTest {
       RMApp held = cluster.submit("default");
       awaitReason(cluster, node, held, "capacity-scheduler");
 
-      diagnostics(cluster).tell();
+      reasons(cluster).tellDiagnostics();
 
       String told = held.getDiagnostics().toString();
       assertTrue(told.contains("AM resource limit exceeded"), told);
@@ -65,7 +66,7 @@ class WaitDiagnosticsTest {
       entry.put("reason", "it would delay the planned start of application_7_0009");
       entry.putObject("planned_start").put("in_ms", 42_500).put("node", "127.0.0.1:1");
 
-      WaitDiagnostics diagnostics = new WaitDiagnostics(cluster.scheduler(), () -> status);
+      WaitReasons reasons = new WaitReasons(cluster.scheduler(), () -> status);
       String expected =
           "it would delay the planned start of another application; planned to start in 42 s on"
               + " 127.0.0.1:1.";
@@ -73,9 +74,35 @@ class WaitDiagnosticsTest {
       Await.until(
           "the reason",
           () -> {
-            diagnostics.tell();
+            reasons.tellDiagnostics();
             return waiting.getDiagnostics().toString().contains(expected);
           });
+    }
+  }
+
+  @Test
+  void whoAsksForItsActivitiesIsToldWhyItWaits() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    WebClient.enable(conf);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
+      fill(cluster, node);
+      RMApp waiting = cluster.submit("default");
+      awaitReason(cluster, node, waiting, "elastane");
+      String path = "/ws/v1/cluster/scheduler/app-activities/" + waiting.getApplicationId();
+      WebClient anybody = new WebClient(cluster, null);
+      assertFalse(anybody.get(path + "?maxTime=30").body().contains("Elastane"));
+
+      Await.until(
+          "an activity",
+          () -> {
+            try {
+              return anybody.get(path).body().contains("Elastane: 127.0.0.1:1: memory");
+            } catch (IOException | InterruptedException e) {
+              throw new AssertionError(e);
+            }
+          });
+      assertTrue(anybody.get(path).body().contains("127.0.0.1:1"));
     }
   }
 
@@ -106,7 +133,7 @@ class WaitDiagnosticsTest {
     return status.path("missing");
   }
 
-  private static WaitDiagnostics diagnostics(TestCluster cluster) {
-    return new WaitDiagnostics(cluster.scheduler(), cluster.scheduler().link().status()::snapshot);
+  private static WaitReasons reasons(TestCluster cluster) {
+    return new WaitReasons(cluster.scheduler(), cluster.scheduler().link().status()::snapshot);
   }
 }

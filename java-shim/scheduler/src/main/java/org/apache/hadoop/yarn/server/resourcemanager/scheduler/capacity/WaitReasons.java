@@ -1,0 +1,114 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Locale;
+import java.util.function.Supplier;
+import org.apache.hadoop.util.Time;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt.AMState;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.activities.ActivitiesManager;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.activities.RecordedActivity;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+
+/**
+ * Says why an application waits where people look already, if the reason is Elastane's: in its
+ * diagnostics while its application master waits ({@code yarn application -status}, YARN's pages),
+ * and in its activities when somebody asks for them. CapacityScheduler says its own reasons itself.
+ */
+final class WaitReasons {
+  /** Activities are recorded for 3 s after somebody asked, if not told otherwise. */
+  static final long INTERVAL_MS = 1000;
+
+  private static final int DIAGNOSTICS_EVERY = 5;
+
+  private final CapacityScheduler scheduler;
+  private final Supplier<ObjectNode> status;
+  private int calls;
+
+  WaitReasons(CapacityScheduler scheduler, Supplier<ObjectNode> status) {
+    this.scheduler = scheduler;
+    this.status = status;
+  }
+
+  /** To be called every {@link #INTERVAL_MS}. */
+  void tell() {
+    tellActivities();
+    if (calls++ % DIAGNOSTICS_EVERY == 0) {
+      tellDiagnostics();
+    }
+  }
+
+  void tellDiagnostics() {
+    for (JsonNode waiting : status.get().path("waiting")) {
+      if (isOurs(waiting) && waiting.path("request_priority").isNull()) {
+        FiCaSchedulerApp attempt = attemptOf(waiting.path("application").asText());
+        if (attempt != null && attempt.isWaitingForAMContainer()) {
+          attempt.updateAMContainerDiagnostics(AMState.ACTIVATED, " " + inWords(waiting) + ". ");
+        }
+      }
+    }
+  }
+
+  /** The core is asked only if somebody asks for the activities of an application. */
+  void tellActivities() {
+    ActivitiesManager manager = scheduler.getActivitiesManager();
+    for (SchedulerApplication<FiCaSchedulerApp> application :
+        scheduler.getSchedulerApplications().values()) {
+      FiCaSchedulerApp attempt = application.getCurrentAppAttempt();
+      if (attempt != null && RecordedActivity.begin(manager, null, Time.now(), attempt)) {
+        JsonNode waiting = waiting(attempt.getApplicationId());
+        if (isOurs(waiting)) {
+          FiCaSchedulerNode node = node(waiting.path("node").asText());
+          RecordedActivity.begin(manager, node, Time.now(), attempt);
+          RecordedActivity.finish(manager, attempt, inWords(waiting));
+        }
+      }
+    }
+  }
+
+  private static boolean isOurs(JsonNode waiting) {
+    return waiting.path("limit_of").asText().equals("elastane");
+  }
+
+  private JsonNode waiting(ApplicationId application) {
+    for (JsonNode waiting : status.get().path("waiting")) {
+      if (waiting.path("application").asText().equals(application.toString())) {
+        return waiting;
+      }
+    }
+    return MissingNode.getInstance();
+  }
+
+  private FiCaSchedulerApp attemptOf(String id) {
+    SchedulerApplication<FiCaSchedulerApp> application =
+        scheduler.getSchedulerApplications().get(ApplicationId.fromString(id));
+    return application == null ? null : application.getCurrentAppAttempt();
+  }
+
+  /** Null if it is gone. */
+  private FiCaSchedulerNode node(String name) {
+    return name.isEmpty() ? null : scheduler.getNode(NodeId.fromString(name));
+  }
+
+  /** Whoever may see the application reads it, and may not see others. */
+  private String inWords(JsonNode waiting) {
+    RMContext context = scheduler.getRMContext();
+    Visibility nothing = new Visibility(context, application -> false, forgotten -> false);
+    String reason = nothing.withoutHidden(waiting.path("reason").asText());
+    JsonNode start = waiting.path("planned_start");
+    return start.path("in_ms").isNumber()
+        ? String.format(
+            Locale.ROOT,
+            "Elastane: %s; planned to start in %d s on %s",
+            reason,
+            start.get("in_ms").asLong() / 1000,
+            start.path("node").asText())
+        : "Elastane: " + reason;
+  }
+}
