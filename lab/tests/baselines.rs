@@ -19,7 +19,7 @@ fn policies() -> Vec<Box<dyn Policy>> {
     let all = baselines::policies();
     let mut baselines = all.names();
     baselines.retain(|name| !names().contains(name));
-    assert_eq!(baselines.len(), 7);
+    assert_eq!(baselines.len(), 10);
     let baselines = baselines.into_iter();
     baselines.map(|name| all.named(name, PolicyOptions::default()).unwrap().policy).collect()
 }
@@ -28,7 +28,10 @@ fn fits(policy: &str, scene: &Scene, asked: &Asked) -> bool {
     match policy {
         "tetris" => peaks_fit(scene, asked),
         "watermark" => requests_fit(scene, asked, |resource| watermark(scene, resource)),
+        "oversubscribe-1.5" => requests_fit(scene, asked, |_| 1.5),
         "oversubscribe" => requests_fit(scene, asked, |_| 2.0),
+        "oversubscribe-2.5" => requests_fit(scene, asked, |_| 2.5),
+        "oversubscribe-3" => requests_fit(scene, asked, |_| 3.0),
         _ => requests_fit(scene, asked, |_| 1.0),
     }
 }
@@ -46,7 +49,8 @@ fn score(policy: &str, scene: &Scene, asked: &Asked) -> f64 {
             .sum(),
         "drf" => asked.waiting.dominant_share,
         "static" | "dynamic" => seconds_since(asked.waiting.queued_ms),
-        "capacity" | "watermark" | "oversubscribe" => seconds_since(asked.waiting.submitted_ms),
+        "capacity" | "watermark" => seconds_since(asked.waiting.submitted_ms),
+        factor if factor.starts_with("oversubscribe") => seconds_since(asked.waiting.submitted_ms),
         unknown => panic!("{unknown} has no reference"),
     }
 }

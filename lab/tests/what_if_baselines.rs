@@ -160,6 +160,7 @@ fn an_unknown_policy_is_refused_with_all_known_ones() {
     assert_eq!(
         error.to_string(),
         "policy fairest: not known, elastane, minfrag, trc, prophet, ursa, ursa-srjf, capacity, drf, \
-         tetris, static, dynamic, watermark, oversubscribe are there"
+         tetris, static, dynamic, watermark, oversubscribe-1.5, oversubscribe, oversubscribe-2.5, \
+         oversubscribe-3 are there"
     );
 }

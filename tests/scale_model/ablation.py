@@ -16,6 +16,8 @@ CHANGES: dict[str, tuple[str, ...]] = {
     "no margin": ("--margin", "0"),
     "starvation after 60 s": ("--starvation-wait-ms", "60000"),
     "starvation after a day": ("--starvation-wait-ms", "86400000"),
+    "nodes at most at twice their size": ("--max-ratio", "2"),
+    "nodes at most at ten times": ("--max-ratio", "10"),
     "favor makespan: no starts planned": ("--favor", "makespan"),
     "favor completion": ("--favor", "completion"),
 }

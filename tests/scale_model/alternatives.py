@@ -12,7 +12,7 @@ from scale_model.simulated_changes import Variant, parser, print_changes
 from scale_model.states import STATES
 
 BASELINE = "capacity"
-COMPARED = ("x2", "right-sized", "learning", "profiles", "oracle")
+COMPARED = ("x1.5", "x2", "x2.5", "x3", "right-sized", "learning", "profiles", "oracle")
 
 
 def main() -> int:

@@ -84,6 +84,7 @@ CONTENDERS = {
         CAPACITY,
         Contender("x1.5", "nodes registered at 1.5 times their size", registered_ratio=1.5),
         Contender("x2", "nodes registered at twice their size", registered_ratio=2.0),
+        Contender("x2.5", "nodes registered at 2.5 times their size", registered_ratio=2.5),
         Contender("x3", "nodes registered at three times their size", registered_ratio=3.0),
         Contender(
             "watermarks",

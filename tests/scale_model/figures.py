@@ -43,6 +43,11 @@ class RunFigures:
     """Executors that ended badly and began anew."""
 
     out_of_memory_kills: int
+    cpu_covered: float | None
+    memory_covered: float | None
+    """The parts of the time of containers planned by a profile in which their use was at most the
+    planned one with its margin; None where none was."""
+
     failures: int
     others_mean_cores: float
     """What the rest of the machine used: YARN's daemons, agents, the driver, and other work."""
@@ -87,6 +92,8 @@ def figures(outcome: RunOutcome, simulated: Simulated | None = None) -> RunFigur
         full_cpu_min=_full_cpu_min(outcome),
         kills=sum(e["event"] == "ended" and e["exit_status"] != 0 for e in outcome.events),
         out_of_memory_kills=outcome.out_of_memory_kills,
+        cpu_covered=_covered(outcome, "Cpu"),
+        memory_covered=_covered(outcome, "Memory"),
         failures=len(outcome.applications) - len(finished),
         others_mean_cores=(outcome.machine_core_s - outcome.cpu_core_s) / makespan_s,
         deadlines=len(deadlines),
@@ -98,6 +105,11 @@ def figures(outcome: RunOutcome, simulated: Simulated | None = None) -> RunFigur
         simulated_mean_completion_s=simulated and simulated.mean_completion_s,
         simulated_missed_deadlines=simulated and simulated.missed_deadlines,
     )
+
+
+def _covered(outcome: RunOutcome, resource: str) -> float | None:
+    predicted_s = outcome.counters.get("PredictedSeconds", 0)
+    return outcome.counters[f"{resource}CoveredSeconds"] / predicted_s if predicted_s else None
 
 
 def quantile(values: list[float], part: float) -> float:

@@ -36,7 +36,8 @@ def policy(contender: Contender) -> str | None:
         return "elastane"
     if contender.resized_by is not None:
         return None
-    return {1.0: "capacity", 2.0: "oversubscribe"}.get(contender.registered_ratio)
+    ratio = contender.registered_ratio
+    return {1.0: "capacity", 2.0: "oversubscribe"}.get(ratio, f"oversubscribe-{ratio:g}")
 
 
 def simulate(

@@ -48,7 +48,7 @@ pub fn policies() -> Policies {
 fn baselines() -> Vec<PolicyToSimulate> {
     let by_request =
         |policy: PolicyToSimulate| PolicyToSimulate { books_as_registered: true, ..policy };
-    vec![
+    [
         by_request(PolicyToSimulate::new(Capacity)),
         by_request(PolicyToSimulate::new(Drf)),
         PolicyToSimulate::new(Tetris),
@@ -58,6 +58,8 @@ fn baselines() -> Vec<PolicyToSimulate> {
             ..by_request(PolicyToSimulate::new(DynamicAllocation))
         },
         PolicyToSimulate::new(Watermark::default()),
-        PolicyToSimulate { ..PolicyToSimulate::new(Oversubscribe::default()) },
     ]
+    .into_iter()
+    .chain(Oversubscribe::ALL.map(PolicyToSimulate::new))
+    .collect()
 }

@@ -12,21 +12,31 @@ use super::Capacity;
 /// order is [`Capacity`]'s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Oversubscribe {
+    /// Its name in comparisons.
+    pub name: &'static str,
     /// How many times each core is booked.
     pub cpu_factor: f64,
     /// How many times each byte of memory is booked.
     pub memory_factor: f64,
 }
 
-impl Default for Oversubscribe {
-    fn default() -> Self {
-        Self { cpu_factor: 2.0, memory_factor: 2.0 }
+impl Oversubscribe {
+    /// CPU and memory at once, by each factor that is compared with.
+    pub const ALL: [Self; 4] = [
+        Self::by("oversubscribe-1.5", 1.5),
+        Self::by("oversubscribe", 2.0),
+        Self::by("oversubscribe-2.5", 2.5),
+        Self::by("oversubscribe-3", 3.0),
+    ];
+
+    const fn by(name: &'static str, factor: f64) -> Self {
+        Self { name, cpu_factor: factor, memory_factor: factor }
     }
 }
 
 impl Policy for Oversubscribe {
     fn name(&self) -> &'static str {
-        "oversubscribe"
+        self.name
     }
 
     fn looks_ahead(&self) -> bool {
