@@ -11,10 +11,9 @@ use super::resource_manager::ResourceManager;
 use super::subject::{Subject, application_of};
 use super::table::Table;
 use super::watch::watched;
-use super::words::{NOTHING, cores, gib_of_bytes, gib_of_mb, number, text, time, waiting};
+use super::words::{NOTHING, cores, counted, gib_of_bytes, gib_of_mb, number, text, time, waiting};
 use crate::decisions::DecisionsReport;
 use crate::failure::Failure;
-use crate::units::count;
 
 /// Why an application waits, a container is where it is, and what is planned for it, a node or a queue
 #[derive(Args)]
@@ -155,9 +154,9 @@ fn print_application(application: &Value, output: &mut Vec<u8>) -> Result<(), Fa
         text(&application["user"]),
         text(&application["queue"]),
         text(&application["yarn_state"]),
-        count(number(&application["running_containers"]) as usize, "container"),
+        counted(&application["running_containers"], "container"),
         gib_of_mb(&application["booked_memory_mb"]),
-        count(number(&application["booked_vcores"]) as usize, "vcore"),
+        counted(&application["booked_vcores"], "vcore"),
         text(&application["progress_percent"]),
     )?;
     match (&application["state"], &application["waiting"]) {
@@ -200,9 +199,9 @@ fn print_node(node: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
         let (id, name) = (text(&arrival["application"]), text(&arrival["name"]));
         writeln!(output, "{id} ({name}) is planned to start here in {}", time(&arrival["in_ms"]))?;
     }
-    let hidden = number(&node["hidden_containers"]);
-    if hidden > 0 {
-        writeln!(output, "{} that you may not see", count(hidden as usize, "container"))?;
+    let hidden = &node["hidden_containers"];
+    if number(hidden) > 0 {
+        writeln!(output, "{} that you may not see", counted(hidden, "container"))?;
     }
     print_containers(&node["containers"], output)
 }
@@ -214,7 +213,7 @@ fn print_queue(queue: &Value, waits: &Value, output: &mut Vec<u8>) -> Result<(),
         text(&queue["queue"]),
         text(&queue["mode"]),
         text(&queue["state"]),
-        count(number(&queue["applications"]) as usize, "application"),
+        counted(&queue["applications"], "application"),
     )?;
     for label in queue["labels"].as_array().into_iter().flatten() {
         let memory = |kind: &str| gib_of_mb(&label[format!("{kind}_memory_mb")]);

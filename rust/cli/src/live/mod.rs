@@ -33,7 +33,7 @@ struct LiveOptions {
     /// Print what the REST answers, as one JSON object
     #[arg(long)]
     json: bool,
-    /// Print it again every so many seconds (2 if none is given), until Ctrl-C
+    /// Print again every SECONDS seconds until Ctrl-C; without a number every 2
     #[arg(
         long,
         value_name = "SECONDS",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::LiveOptions;
 use super::table::Table;
 use super::watch::watched;
-use super::words::{cores, gib_of_mb, number, text, waiting};
+use super::words::{cores, counted, gib_of_mb, number, text, waiting};
 use crate::failure::Failure;
 use crate::units::count;
 
@@ -55,7 +55,7 @@ fn print(all: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
     writeln!(
         output,
         "{}: {} larger than registered, {} with a fresh report\n",
-        count(number(&cluster["nodes"]) as usize, "node"),
+        counted(&cluster["nodes"], "node"),
         number(&cluster["nodes_raised"]),
         number(&status["agents_fresh"]),
     )?;

@@ -40,6 +40,11 @@ pub(super) fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0)
 }
 
+/// `1 container`, `2 containers`.
+pub(super) fn counted(number_of: &Value, noun: &str) -> String {
+    count(number(number_of) as usize, noun)
+}
+
 /// `waits for 3 containers since 45 s, planned to start in 20 s on HOST: why`.
 pub(super) fn waiting(waiting: &Value) -> String {
     let start = &waiting["planned_start"];
@@ -58,7 +63,7 @@ pub(super) fn waiting(waiting: &Value) -> String {
     };
     format!(
         "waits for {} since {}{planned}: {}{chance}",
-        count(number(&waiting["containers"]) as usize, "container"),
+        counted(&waiting["containers"], "container"),
         time(&waiting["for_ms"]),
         text(&waiting["reason"]),
     )

@@ -32,7 +32,7 @@ impl Ended {
 }
 
 pub fn run(program: &str, arguments: &[&str]) -> Ended {
-    // What it asks is on this machine, and no proxy knows that.
+    // The servers of the tests are on loopback, which a configured proxy cannot reach.
     let output = Command::new(program).args(arguments).env("no_proxy", "*").output().unwrap();
     Ended {
         code: output.status.code(),

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +23,10 @@ import org.elastane.rest.RestException;
 final class ApplicationsJson {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
+  /** What an entry of the status has beside the reasons. */
+  private static final List<String> OF_THE_APPLICATION =
+      Arrays.asList("application", "name", "queue");
+
   private final ElastaneScheduler scheduler;
   private final Visibility visibility;
   private final Map<String, ObjectNode> waiting = new HashMap<>();
@@ -35,20 +40,8 @@ final class ApplicationsJson {
     this.visibility = visibility;
     isStateKnown = status.has("waiting");
     for (JsonNode entry : status.path("waiting")) {
-      ObjectNode why = JSON.objectNode();
-      for (String name :
-          new String[] {
-            "containers",
-            "for_ms",
-            "request_priority",
-            "reason",
-            "limit_of",
-            "node",
-            "planned_start",
-            "deadline"
-          }) {
-        why.set(name, entry.get(name));
-      }
+      ObjectNode why = entry.deepCopy();
+      why.remove(OF_THE_APPLICATION);
       waiting.put(entry.path("application").asText(), why);
     }
   }

@@ -1,8 +1,7 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
@@ -12,7 +11,7 @@ import org.elastane.natives.Natives;
  * What the core answers about decisions, a node or containers; missing while it gives no answer.
  */
 final class CoreAnswers {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
   private final CoreGuard guard;
   private final Part part;
@@ -38,27 +37,20 @@ final class CoreAnswers {
 
   /** A node's containers and plan; missing as well if the core does not know the node. */
   JsonNode node(String name) {
-    JsonNode answer = ask("node", JSON.createObjectNode().put("node", name));
+    JsonNode answer = ask("node", JSON.objectNode().put("node", name));
     return answer.isNull() ? MissingNode.getInstance() : answer;
   }
 
   /** Those of these containers that run. */
   JsonNode containers(List<String> ids) {
-    ObjectNode wanted = JSON.createObjectNode();
+    ObjectNode wanted = JSON.objectNode();
     ids.forEach(wanted.putArray("containers")::add);
     return ask("containers", wanted).path("containers");
   }
 
   private JsonNode ask(String about, ObjectNode wanted) {
-    String question = JSON.createObjectNode().put("about", about).setAll(wanted).toString();
-    return guard.part(part, MissingNode.getInstance(), () -> read(core.answer(question)));
-  }
-
-  private static JsonNode read(String answer) {
-    try {
-      return JSON.readTree(answer);
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("the core's answer is no JSON", e);
-    }
+    String question = JSON.objectNode().put("about", about).setAll(wanted).toString();
+    return guard.part(
+        part, MissingNode.getInstance(), () -> CoreJson.read("answer", core.answer(question)));
   }
 }

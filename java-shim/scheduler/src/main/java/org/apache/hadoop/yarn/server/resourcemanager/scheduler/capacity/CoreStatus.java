@@ -1,14 +1,11 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.hadoop.yarn.util.Clock;
 
 /** The core's status, at most a second old: it costs the core a look at all that it has. */
 final class CoreStatus {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private final CoreGuard guard;
   private final Part part;
   private final CoreHandle core;
@@ -26,14 +23,10 @@ final class CoreStatus {
    * and counters. Empty while the core is out of service. Shared: do not change it.
    */
   ObjectNode snapshot() {
-    return guard.part(part, JSON.createObjectNode(), latest::get);
+    return guard.part(part, JsonNodeFactory.instance.objectNode(), latest::get);
   }
 
   private ObjectNode read() {
-    try {
-      return (ObjectNode) JSON.readTree(core.status());
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("the core's status is no JSON", e);
-    }
+    return (ObjectNode) CoreJson.read("status", core.status());
   }
 }

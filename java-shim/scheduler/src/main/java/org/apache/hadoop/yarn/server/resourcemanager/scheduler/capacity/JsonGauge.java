@@ -9,7 +9,7 @@ final class JsonGauge {
   private JsonGauge() {}
 
   /**
-   * @param value a number; true is 1, and what is neither is 0
+   * @param value a number, or a boolean, of which true is 1; anything else counts as 0
    */
   static void add(MetricsRecordBuilder builder, MetricsInfo info, JsonNode value) {
     if (value.isFloatingPointNumber()) {

@@ -1,8 +1,6 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerEventType;
@@ -21,8 +19,6 @@ import org.slf4j.LoggerFactory;
  */
 final class MemoryPreemption {
   private static final Logger LOG = LoggerFactory.getLogger(MemoryPreemption.class);
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private final ElastaneScheduler scheduler;
   private final CoreHandle core;
   private final ElastaneMetrics metrics;
@@ -39,7 +35,7 @@ final class MemoryPreemption {
     if (orders == null) {
       return;
     }
-    for (JsonNode order : read(orders)) {
+    for (JsonNode order : CoreJson.read("list of victims", orders)) {
       ContainerId id = ContainerId.fromString(order.get("container").asText());
       RMContainer container = scheduler.getRMContainer(id);
       if (container == null) {
@@ -70,13 +66,5 @@ final class MemoryPreemption {
       scheduler.schedulerLock().unlock();
     }
     metrics.memoryPreemption();
-  }
-
-  private static JsonNode read(String orders) {
-    try {
-      return JSON.readTree(orders);
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("the core's orders are not JSON: " + orders, e);
-    }
   }
 }

@@ -1,8 +1,7 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.util.StringUtils;
@@ -10,8 +9,6 @@ import org.apache.hadoop.util.Time;
 
 /** The parts of Elastane that fail alone: Java's, and the core's. */
 final class Parts {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   final Part reports;
   final Part status;
   final Part memoryPreemption;
@@ -50,14 +47,10 @@ final class Parts {
     return names;
   }
 
-  /** Empty while no core is open. */
+  /** Missing while no core is open. */
   private JsonNode health() {
-    try {
-      String health = core.health();
-      return health == null ? JSON.createObjectNode() : JSON.readTree(health);
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("the core's health is no JSON", e);
-    }
+    String health = core.health();
+    return health == null ? MissingNode.getInstance() : CoreJson.read("health", health);
   }
 
   /** Whether a part works. */

@@ -23,7 +23,7 @@ final class QueuesJson {
   /** In the order of their paths. */
   List<ObjectNode> all() {
     Map<String, ObjectNode> byPath = new TreeMap<>();
-    for (JsonNode share : sizes.sizes().path("queues")) {
+    for (JsonNode share : sizes.queues()) {
       ObjectNode ofLabel = share.deepCopy();
       String path = ofLabel.remove("queue").asText();
       ArrayNode labels = (ArrayNode) byPath.computeIfAbsent(path, this::entry).get("labels");

@@ -13,12 +13,10 @@ import org.elastane.rest.RestException;
 final class RestAnswers {
   private final ElastaneScheduler scheduler;
   private final Visibility visibility;
-  private final ObjectNode status;
 
   RestAnswers(ElastaneScheduler scheduler, Visibility visibility) {
     this.scheduler = scheduler;
     this.visibility = visibility;
-    status = scheduler.link().status().snapshot();
   }
 
   JsonNode answer(RestCall call) throws RestException {
@@ -49,11 +47,12 @@ final class RestAnswers {
 
   /** The core's status with what the caller may see of it. */
   ObjectNode status() {
-    return new VisibleStatus(visibility).of(status, scheduler.link().guard().inService());
+    return new VisibleStatus(visibility)
+        .of(scheduler.link().status().snapshot(), scheduler.link().guard().inService());
   }
 
   SizesJson sizes() {
-    return new SizesJson(scheduler, status);
+    return new SizesJson(scheduler, scheduler.link().status().snapshot());
   }
 
   private ApplicationsJson applications() {

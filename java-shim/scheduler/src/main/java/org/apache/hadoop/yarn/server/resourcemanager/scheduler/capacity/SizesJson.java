@@ -43,36 +43,46 @@ final class SizesJson {
 
   /** The sizes of the cluster, of each node label, and of each queue by label. */
   ObjectNode sizes() {
+    ObjectNode sizes = clusterAndLabels();
+    sizes.set("queues", queues());
+    return sizes;
+  }
+
+  /** The sizes of the cluster and of each node label. */
+  ObjectNode clusterAndLabels() {
+    ObjectNode sizes = JSON.objectNode();
+    sizes.set("cluster", sum(JSON.objectNode(), nodes));
+    ArrayNode labels = sizes.putArray("labels");
+    byLabel().forEach((label, members) -> labels.add(sum(labelled(label), members)));
+    return sizes;
+  }
+
+  /** The sizes of each queue by label. */
+  ArrayNode queues() {
+    ArrayNode shares = JSON.arrayNode();
+    Map<String, Resource> physical = new TreeMap<>();
+    Map<String, QueueUse> use = new HashMap<>();
+    byLabel()
+        .forEach(
+            (label, members) -> {
+              physical.put(label, NodeSizes.of(members).physical());
+              QueueUse ofLabel = new QueueUse();
+              members.forEach(node -> ofLabel.add(status(node)));
+              use.put(label, ofLabel);
+            });
+    for (CSQueue queue : queues.values()) {
+      physical.forEach((label, size) -> addShare(shares, queue, label, size, use.get(label)));
+    }
+    return shares;
+  }
+
+  private Map<String, List<FiCaSchedulerNode>> byLabel() {
     Map<String, List<FiCaSchedulerNode>> byLabel = new TreeMap<>();
     byLabel.put(CommonNodeLabelsManager.NO_LABEL, new ArrayList<>());
     for (FiCaSchedulerNode node : nodes) {
       byLabel.computeIfAbsent(node.getPartition(), label -> new ArrayList<>()).add(node);
     }
-    ObjectNode sizes = JSON.objectNode();
-    sizes.set("cluster", sum(JSON.objectNode(), nodes));
-    ArrayNode labels = sizes.putArray("labels");
-    byLabel.forEach((label, members) -> labels.add(sum(labelled(label), members)));
-    ArrayNode shares = sizes.putArray("queues");
-    Map<String, Resource> physical = new TreeMap<>();
-    Map<String, QueueUse> use = new HashMap<>();
-    byLabel.forEach(
-        (label, members) -> {
-          physical.put(label, NodeSizes.of(members).physical());
-          QueueUse ofLabel = new QueueUse();
-          members.forEach(node -> ofLabel.add(status(node)));
-          use.put(label, ofLabel);
-        });
-    for (CSQueue queue : queues.values()) {
-      physical.forEach((label, size) -> addShare(shares, queue, label, size, use.get(label)));
-    }
-    return sizes;
-  }
-
-  /** The same without the queues. */
-  ObjectNode clusterAndLabels() {
-    ObjectNode sizes = sizes();
-    sizes.remove("queues");
-    return sizes;
+    return byLabel;
   }
 
   /** The sizes of each node. */

@@ -37,7 +37,7 @@ class ElastaneServletTest {
 
   @Test
   void anotherUserSeesNoApplication() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     WebClient.checkCallers(conf);
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
@@ -65,7 +65,7 @@ class ElastaneServletTest {
 
   @Test
   void aReasonNamesNoApplicationThatTheCallerMayNotSee() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     WebClient.checkCallers(conf);
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
@@ -89,7 +89,7 @@ class ElastaneServletTest {
 
   @Test
   void whatIsNotAskedForByGetOrIsNotThereIsRefusedInOneLine() throws Exception {
-    try (TestCluster cluster = TestCluster.start(withPage())) {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       WebClient anybody = new WebClient(cluster, null);
       for (String method : Arrays.asList("POST", "PUT", "DELETE", "HEAD", "OPTIONS")) {
         HttpResponse<String> refused = anybody.send(method, "/elastane/v1/status");
@@ -109,7 +109,7 @@ class ElastaneServletTest {
 
   @Test
   void namesAreEscapedOnThePage() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     TestCluster.queues(conf, "<b>");
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
@@ -136,7 +136,7 @@ class ElastaneServletTest {
 
   @Test
   void theCoreIsSaidToBeOutOfServiceAndTheSizesStay() throws Exception {
-    try (TestCluster cluster = TestCluster.start(withPage())) {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       cluster.registerReporting("127.0.0.1:1", 4096, 4);
       cluster.scheduler().link().recovery().setWaitsForTest();
       WebClient anybody = new WebClient(cluster, null);
@@ -155,7 +155,7 @@ class ElastaneServletTest {
 
   @Test
   void thePageIsRegisteredOnceAndShowsEachNextScheduler() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     conf.setBoolean(YarnConfiguration.RM_HA_ENABLED, true);
     conf.setBoolean(YarnConfiguration.AUTO_FAILOVER_ENABLED, false);
     conf.set(YarnConfiguration.RM_HA_IDS, "rm1,rm2");
@@ -208,12 +208,6 @@ class ElastaneServletTest {
       page.stop(() -> {});
       assertEquals(2, attempts.size());
     }
-  }
-
-  private Configuration withPage() {
-    Configuration conf = TestCluster.enforcing(directory);
-    WebClient.enable(conf);
-    return conf;
   }
 
   /** The id of an application that waits for two containers. */

@@ -30,7 +30,7 @@ class RestAnswersTest {
 
   @Test
   void everyPathThatIsDescribedAnswers() throws Exception {
-    try (TestCluster cluster = TestCluster.start(withPage())) {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       MockNM node = cluster.registerReporting(NODE, 4096, 4);
       String application = applicationOf(cluster.launch("default", node));
       WebClient anybody = new WebClient(cluster, null);
@@ -50,7 +50,7 @@ class RestAnswersTest {
 
   @Test
   void whatIsNotAllowedIsNamedInOneLine() throws Exception {
-    try (TestCluster cluster = TestCluster.start(withPage())) {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       cluster.register(NODE, 4096, 4);
       WebClient anybody = new WebClient(cluster, null);
       assertEquals(
@@ -90,7 +90,7 @@ class RestAnswersTest {
 
   @Test
   void pagesOfNodesAreOneAfterTheOther() throws Exception {
-    try (TestCluster cluster = TestCluster.start(withPage())) {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       for (int port = 1; port <= 5; port++) {
         cluster.register("127.0.0.1:" + port, 4096, 4);
       }
@@ -113,7 +113,7 @@ class RestAnswersTest {
 
   @Test
   void aQueueHasTheModeInForce() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     TestCluster.queues(conf, "a", "b");
     conf.set(ElastaneConfiguration.MODE + ".queue.root.b", "observe");
     try (TestCluster cluster = TestCluster.start(conf)) {
@@ -139,7 +139,7 @@ class RestAnswersTest {
 
   @Test
   void aNodeHasItsContainersAndAnApplicationItsOwn() throws Exception {
-    try (TestCluster cluster = TestCluster.start(withPage())) {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       MockNM node = cluster.registerReporting(NODE, 4096, 4);
       MockAM master = cluster.launch("default", node);
       cluster.foresee(master, 1, 500, 512);
@@ -171,7 +171,7 @@ class RestAnswersTest {
 
   @Test
   void applicationsAreFoundByQueueUserAndState() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     TestCluster.queues(conf, "a", "b");
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerReporting(NODE, 4096, 4);
@@ -199,7 +199,7 @@ class RestAnswersTest {
 
   @Test
   void aStrangerSeesNeitherApplicationsNorTheirContainersAndDecisions() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     WebClient.checkCallers(conf);
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerReporting(NODE, 4096, 4);
@@ -222,7 +222,7 @@ class RestAnswersTest {
 
   @Test
   void pagesOfDecisionsLeaveOutWhatTheCallerMayNotSee() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     WebClient.checkCallers(conf);
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM node = cluster.registerReporting(NODE, 8192, 8);
@@ -253,7 +253,7 @@ class RestAnswersTest {
 
   @Test
   void whatNeedsTheCoreIsSaidToBeMissingWhileItIsOutOfService() throws Exception {
-    try (TestCluster cluster = TestCluster.start(withPage())) {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       cluster.registerReporting(NODE, 4096, 4);
       cluster.scheduler().link().recovery().setWaitsForTest();
       cluster.scheduler().link().guard().takeOutOfService("a test", new Exception("by a test"));
@@ -269,12 +269,6 @@ class RestAnswersTest {
           anybody.refusal("/elastane/v1/applications?state=waiting"));
       assertEquals(4096, node.get("physical_memory_mb").asInt());
     }
-  }
-
-  private Configuration withPage() {
-    Configuration conf = TestCluster.enforcing(directory);
-    WebClient.enable(conf);
-    return conf;
   }
 
   private static RMApp submit(TestCluster cluster, String user) throws Exception {

@@ -25,7 +25,7 @@ class SizesJsonTest {
 
   @Test
   void theSizesOfARaisedNodeAreBesideEachOther() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     TestCluster.queues(conf, "a", "b");
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM raised = cluster.registerRaised("127.0.0.1:1", 4096, 4);
@@ -70,7 +70,7 @@ class SizesJsonTest {
 
   @Test
   void eachNodeLabelHasItsOwnSizesAndEachQueueItsShareOfThem() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     conf.set(YarnConfiguration.NODE_LABELS_ENABLED, "true");
     conf.set(
         YarnConfiguration.FS_NODE_LABELS_STORE_ROOT_DIR,
@@ -109,7 +109,7 @@ class SizesJsonTest {
 
   @Test
   void aGuaranteeThatIsAnAmountDoesNotGrowWithTheCluster() throws Exception {
-    Configuration conf = withPage();
+    Configuration conf = WebClient.withPage(directory);
     TestCluster.queues(conf, "a", "b");
     conf.set("yarn.scheduler.capacity.root.a.capacity", "[memory=1024,vcores=1]");
     conf.set("yarn.scheduler.capacity.root.b.capacity", "[memory=3072,vcores=3]");
@@ -132,12 +132,6 @@ class SizesJsonTest {
       assertEquals(Arrays.asList(1024, 1024, 0), memory(queue(queues, "root.a")));
       assertEquals(Arrays.asList(3072, 3072, 0), memory(queue(queues, "root.b")));
     }
-  }
-
-  private Configuration withPage() {
-    Configuration conf = TestCluster.enforcing(directory);
-    WebClient.enable(conf);
-    return conf;
   }
 
   private static JsonNode queue(JsonNode queues, String path) {

@@ -82,9 +82,7 @@ class WaitReasonsTest {
 
   @Test
   void whoAsksForItsActivitiesIsToldWhyItWaits() throws Exception {
-    Configuration conf = TestCluster.enforcing(directory);
-    WebClient.enable(conf);
-    try (TestCluster cluster = TestCluster.start(conf)) {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 4);
       fill(cluster, node);
       RMApp waiting = cluster.submit("default");

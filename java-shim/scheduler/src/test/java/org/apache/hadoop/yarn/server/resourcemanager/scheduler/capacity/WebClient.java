@@ -9,6 +9,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.ResourceManagerWebServer;
@@ -24,6 +25,13 @@ final class WebClient {
         ResourceManagerWebServer.of(cluster.resourceManager()).getConnectorAddress(0).getPort();
     server = "http://127.0.0.1:" + port;
     this.user = user;
+  }
+
+  /** In mode {@code enforce}, with a web server. */
+  static Configuration withPage(Path directory) {
+    Configuration conf = TestCluster.enforcing(directory);
+    enable(conf);
+    return conf;
   }
 
   /** Lets MockRM have a web server. */
