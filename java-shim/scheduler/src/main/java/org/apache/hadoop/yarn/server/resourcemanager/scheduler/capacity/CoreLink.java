@@ -85,7 +85,7 @@ final class CoreLink {
     lazyPreemption = new LazyPreemption(scheduler, guard, nodes, containers);
     reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
     rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
-    settings = new LiveSettings(core, guard, enforcement, rounds, conf);
+    settings = new LiveSettings(core, guard, enforcement, rounds, status, conf);
     events =
         new CoreEvents(
             scheduler,

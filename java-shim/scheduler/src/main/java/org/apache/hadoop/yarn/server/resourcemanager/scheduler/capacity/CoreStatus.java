@@ -26,6 +26,11 @@ final class CoreStatus {
     return guard.part(part, JsonNodeFactory.instance.objectNode(), latest::get);
   }
 
+  /** After a change that the next one who asks is to see. */
+  void forget() {
+    latest.forget();
+  }
+
   private ObjectNode read() {
     return (ObjectNode) CoreJson.read("status", core.status());
   }

@@ -28,4 +28,9 @@ final class LatestValue<T> {
     }
     return latest;
   }
+
+  /** The next one who asks gets a value that is made after this call. */
+  synchronized void forget() {
+    latest = null;
+  }
 }

@@ -23,6 +23,7 @@ final class LiveSettings {
   private final CoreGuard guard;
   private final Enforcement enforcement;
   private final Rounds rounds;
+  private final CoreStatus status;
   private final Map<String, String> atStart;
 
   /** Elastane's keys alone: a whole configuration may load files again by itself. */
@@ -39,11 +40,13 @@ final class LiveSettings {
       CoreGuard guard,
       Enforcement enforcement,
       Rounds rounds,
+      CoreStatus status,
       Configuration conf) {
     this.core = core;
     this.guard = guard;
     this.enforcement = enforcement;
     this.rounds = rounds;
+    this.status = status;
     atStart = ElastaneConfiguration.settings(conf);
     current = ElastaneConfiguration.ours(conf);
     observeFile = ElastaneConfiguration.observeFile(current);
@@ -106,6 +109,7 @@ final class LiveSettings {
   /** Tells a core that was opened meanwhile, perhaps by former settings. */
   synchronized void tellCore() {
     guard.run("settings", core::goOnBySettings);
+    status.forget();
   }
 
   private void apply() {

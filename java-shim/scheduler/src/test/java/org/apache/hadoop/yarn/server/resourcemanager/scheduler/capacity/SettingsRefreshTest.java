@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
@@ -46,6 +47,19 @@ class SettingsRefreshTest {
       cluster.heartbeatUntil("the last one runs", () -> cluster.containers(master) == 5, node);
       assertEquals(1, cluster.metrics().placedByCoreCount(), "by the core's order");
       assertTrue(cluster.bookableMib(node) > 4096);
+    }
+  }
+
+  @Test
+  void whoLooksAfterARefreshSeesTheNewModeHoweverLatelyTheyLookedBefore() throws Exception {
+    Configuration conf = configuration("observe");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      CoreStatus status = cluster.scheduler().link().status();
+      for (String mode : Arrays.asList("enforce", "observe", "enforce")) {
+        status.snapshot();
+        refresh(cluster, conf, ElastaneConfiguration.MODE, mode);
+        assertEquals(mode, status.snapshot().path("mode").asText());
+      }
     }
   }
 
