@@ -42,6 +42,7 @@ use backlog::Backlog;
 use keeper::Keeper;
 use models::Trained;
 pub(crate) use predictor::OnPrediction;
+pub(crate) use profile_cache::{PlannedKind, ProfileOverview};
 use profiles::ProfilesInUse;
 pub(crate) use substitute::{Found, open as open_or_substitute};
 
@@ -150,6 +151,11 @@ impl DepositoryThread {
     /// See [`Profile::length_ms`](elastane_predict::Profile::length_ms).
     pub(crate) fn length_ms(&self, key: &str, given: &RunSettings) -> Option<LogNormal> {
         self.shared.profiles.cache.lock().length_ms(key, given)
+    }
+
+    /// The number of profiles in memory, and a page of them, the latest used first.
+    pub(crate) fn profiles(&self, offset: usize, limit: usize) -> (usize, Vec<ProfileOverview>) {
+        self.shared.profiles.cache.lock().overviews(offset, limit)
     }
 
     pub(crate) fn profile_count(&self) -> usize {

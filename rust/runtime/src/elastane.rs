@@ -21,7 +21,7 @@ use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute
 use crate::latest_reports::LatestReports;
 use crate::memory_victims::PreemptionOrder;
 use crate::open_error::OpenError;
-use crate::questions::Question;
+use crate::questions::{Question, Sources};
 use crate::report::ReportError;
 use crate::service::{Reported, Service};
 use crate::settings::RuntimeSettings;
@@ -346,14 +346,15 @@ impl Elastane {
         })
     }
 
-    /// The answer to a question of a person about decisions, a node or containers; both are JSON, and
+    /// The answer to a question of a person about decisions, nodes, containers or profiles; both are JSON, and
     /// docs/boundary-core.md has them.
     ///
     /// # Errors
     /// A question that cannot be read.
     pub fn answer(&self, question: &str, now_ms: i64) -> serde_json::Result<String> {
         let question: Question = serde_json::from_str(question)?;
-        let answer = question.answer(&self.service, &self.decisions, &self.reports, now_ms);
+        let Self { service, depository, decisions, reports, .. } = self;
+        let answer = question.answer(&Sources { service, decisions, reports, depository }, now_ms);
         serde_json::to_string(&answer)
     }
 

@@ -1,4 +1,4 @@
-//! The newest report of each node's agent, for those who ask about its containers.
+//! The newest report of each node's agent and what its containers used lately, for those who ask about them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,10 +6,19 @@ use std::sync::Arc;
 use elastane_protocol::{ContainerSamples, Report};
 use parking_lot::Mutex;
 
-/// The newest report that has samples, by node. It has a lock of its own, so that no heartbeat waits.
+use crate::use_history::UseHistory;
+
+/// By node. It has a lock of its own, so that no heartbeat waits.
 #[derive(Default)]
 pub(crate) struct LatestReports {
-    by_node: Mutex<HashMap<String, Arc<ArrivedReport>>>,
+    by_node: Mutex<HashMap<String, NodeReports>>,
+}
+
+#[derive(Default)]
+struct NodeReports {
+    /// The newest report that has samples.
+    newest: Option<Arc<ArrivedReport>>,
+    history: UseHistory,
 }
 
 /// A report without all but the last sample of each container.
@@ -48,10 +57,12 @@ impl LatestReports {
         }
         let arrived = Arc::new(ArrivedReport { at_ms, report });
         let mut by_node = self.by_node.lock();
-        match by_node.get_mut(node) {
-            Some(latest) => Some(std::mem::replace(latest, arrived)),
-            None => by_node.insert(node.to_owned(), arrived),
+        if !by_node.contains_key(node) {
+            by_node.insert(node.to_owned(), NodeReports::default());
         }
+        let reports = by_node.get_mut(node)?;
+        reports.history.arrived(&arrived.report.containers, at_ms);
+        reports.newest.replace(arrived)
     }
 
     pub(crate) fn forget(&self, node: &str) {
@@ -59,6 +70,15 @@ impl LatestReports {
     }
 
     pub(crate) fn of(&self, node: &str) -> Option<Arc<ArrivedReport>> {
-        self.by_node.lock().get(node).cloned()
+        self.by_node.lock().get(node)?.newest.clone()
+    }
+
+    /// What its containers used lately; `read` is called with the lock.
+    pub(crate) fn history_of<T>(
+        &self,
+        node: &str,
+        read: impl FnOnce(&UseHistory) -> T,
+    ) -> Option<T> {
+        self.by_node.lock().get(node).map(|reports| read(&reports.history))
     }
 }

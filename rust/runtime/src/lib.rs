@@ -31,6 +31,7 @@ mod settings;
 mod start_planner;
 mod status;
 mod submission;
+mod use_history;
 mod writer;
 
 pub use crate::counters::Health;

@@ -120,3 +120,82 @@ fn decisions_are_kept_whether_or_not_there_is_a_journal() {
     assert!(decisions.iter().all(|it| it["application"] == KNOWN), "{found}");
     assert_eq!(decisions[0]["time_ms"], START_MS + 1_000);
 }
+
+#[test]
+fn a_node_has_what_its_containers_used_lately_beside_their_plan_also_after_they_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("known", &[2.0; 20])]);
+    let elastane = open(folder.path(), "enforce");
+    let history =
+        |now_ms| ask(&elastane, &json!({"about": "node", "node": NODE}), now_ms)["history"].clone();
+    register(&elastane);
+    assert_eq!(history(START_MS), Value::Null);
+    reply(&elastane, 0, START_MS, &[]);
+    let known = elastane.application_added(&named_submission(KNOWN, "known"), START_MS);
+    let node = register(&elastane);
+    assert!(commit(&elastane, "container_1", known, node, START_MS + 5_000));
+    for (sequence, after_s) in [(1, 15), (2, 20), (3, 30)] {
+        let at_ms = START_MS + 1_000 * after_s;
+        reply(&elastane, sequence, at_ms, &[("container_1", sequence * GB)]);
+    }
+
+    let shown = history(START_MS + 31_000);
+
+    assert_eq!(shown["age_ms"], json!([31_000, 16_000, 1_000]), "15 s apart");
+    let container = &shown["containers"][0];
+    assert_eq!(container["container"], "container_1");
+    assert_eq!(container["memory_bytes"], json!([null, GB as f64, (3 * GB) as f64]));
+    assert_eq!(container["cpu_cores"][0], Value::Null);
+    assert!(container["cpu_cores"][2].is_number(), "{container}");
+    assert_eq!(container["planned_cpu_cores"], json!([null, 2.0, 2.0]));
+    elastane.finished("container_1", START_MS + 40_000);
+    reply(&elastane, 4, START_MS + 45_000, &[]);
+    let ended = history(START_MS + 45_000);
+    assert_eq!(ended["containers"][0]["memory_bytes"][3], Value::Null);
+    assert_eq!(ended["containers"][0]["memory_bytes"][2], (3 * GB) as f64);
+    assert_eq!(ended["containers"][0]["planned_cpu_cores"][2], Value::Null);
+}
+
+#[test]
+fn the_plan_is_the_sum_of_the_nodes_with_the_label() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("known", &[2.0; 20])]);
+    let elastane = open(folder.path(), "enforce");
+    let node = with_a_container(&elastane);
+    let other = elastane.node_added("other:1", common::request(4));
+    elastane.node_labelled(other, "x");
+    let plan = |question: Value| {
+        let plan = ask(&elastane, &question, START_MS + 3_000);
+        (plan["nodes"].clone(), plan["planned"]["cpu_cores"][0].clone())
+    };
+
+    assert_eq!(plan(json!({"about": "plan"})), (json!(2), json!(2.0)));
+    assert_eq!(plan(json!({"about": "plan", "label": ""})), (json!(1), json!(2.0)));
+    assert_eq!(plan(json!({"about": "plan", "label": "x"})), (json!(1), json!(0.0)));
+    elastane.node_labelled(node, "x");
+    assert_eq!(plan(json!({"about": "plan", "label": "x"})), (json!(2), json!(2.0)));
+}
+
+#[test]
+fn profiles_are_shown_the_latest_used_first_in_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("one", &[1.0; 20]), ("known", &[2.0; 20])]);
+    let elastane = open(folder.path(), "enforce");
+    elastane.application_added(&named_submission(KNOWN, "known"), START_MS + 86_400_000);
+    let page = |offset: usize, limit: usize| {
+        let question = json!({"about": "profiles", "offset": offset, "limit": limit});
+        ask(&elastane, &question, START_MS)
+    };
+
+    let first = page(0, 1);
+
+    assert_eq!(first["total"], 2);
+    let profile = &first["profiles"][0];
+    assert!(profile["profile"].as_str().unwrap().contains("known"), "{first}");
+    assert_eq!(profile["used_ms"], START_MS + 86_400_000);
+    assert!((59_000.0..61_000.0).contains(&profile["length_ms"].as_f64().unwrap()), "{first}");
+    let kind = &profile["kinds"][0];
+    assert_eq!((&kind["kind"], &kind["peak"]["cpu_cores"]), (&json!("executor"), &json!(2.0)));
+    assert!(page(1, 5)["profiles"][0]["profile"].as_str().unwrap().contains("one"));
+    assert_eq!(page(2, 5)["profiles"], json!([]));
+}

@@ -1,5 +1,6 @@
 //! Profiles in memory. Those that applications are planned by now are unpacked, too.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -32,8 +33,7 @@ pub(super) struct ProfileCache {
 /// The profile of an application at the settings of its latest run. Every application that ever ran
 /// has one, so demands are packed.
 pub(super) struct CachedProfile {
-    /// The demand that containers of a kind are planned by, with its margin.
-    kinds: Vec<(ContainerKind, PackedDemand, f64)>,
+    kinds: Vec<PlannedKind>,
     length_ms: Option<LogNormal>,
     /// The number of runs that the profile was made from.
     runs: usize,
@@ -43,6 +43,25 @@ pub(super) struct CachedProfile {
     demands: Option<Demands>,
     /// When its newest run ended, or an application was last planned by it.
     used_ms: i64,
+}
+
+/// What containers of a kind are planned by.
+#[derive(Debug, Clone)]
+pub(crate) struct PlannedKind {
+    pub(crate) kind: ContainerKind,
+    pub(crate) demand: PackedDemand,
+    /// The fraction that is added to the demand.
+    pub(crate) margin: f64,
+}
+
+/// A profile as it is in memory, for people.
+#[derive(Debug)]
+pub(crate) struct ProfileOverview {
+    pub(crate) key: Arc<str>,
+    pub(crate) runs: usize,
+    pub(crate) length: Option<LogNormal>,
+    pub(crate) used_ms: i64,
+    pub(crate) kinds: Vec<PlannedKind>,
 }
 
 impl CachedProfile {
@@ -55,7 +74,10 @@ impl CachedProfile {
     ) -> Self {
         let key = &profile.key;
         let packed = |(kind, it): (_, &Prediction)| match PackedDemand::pack(&it.demand) {
-            Ok(demand) => Some((kind, demand, made_by.margin_at(it.confidence))),
+            Ok(demand) => {
+                let margin = made_by.margin_at(it.confidence);
+                Some(PlannedKind { kind, demand, margin })
+            }
             Err(error) => {
                 log::error!(
                     "the profile {key} has no demand of the {kind}, requests are planned by: {error}"
@@ -75,7 +97,7 @@ impl CachedProfile {
 
     /// The demands of all kinds. Takes some 50 us for each kind with runs of half an hour.
     fn unpack(&self, profile: &Arc<str>) -> Result<Demands, PackError> {
-        let unpacked = self.kinds.iter().map(|(kind, demand, margin)| {
+        let unpacked = self.kinds.iter().map(|PlannedKind { kind, demand, margin }| {
             let basis = Basis::Profile(Arc::clone(profile));
             Ok((*kind, Predicted { demand: demand.unpack()?, margin: *margin, basis }))
         });
@@ -86,6 +108,20 @@ impl CachedProfile {
 impl ProfileCache {
     pub(super) fn count(&self) -> usize {
         self.by_key.len()
+    }
+
+    /// The number of profiles, and a page of them, the latest used first.
+    pub(super) fn overviews(&self, offset: usize, limit: usize) -> (usize, Vec<ProfileOverview>) {
+        let mut all: Vec<_> = self.by_key.iter().collect();
+        all.sort_unstable_by_key(|(key, entry)| (Reverse(entry.used_ms), Arc::clone(key)));
+        let of = |(key, entry): (&Arc<str>, &CachedProfile)| ProfileOverview {
+            key: Arc::clone(key),
+            runs: entry.runs,
+            length: entry.length_ms,
+            used_ms: entry.used_ms,
+            kinds: entry.kinds.clone(),
+        };
+        (all.len(), all.into_iter().skip(offset).take(limit).map(of).collect())
     }
 
     /// The number of runs that a profile was made from; 0 where there is none.

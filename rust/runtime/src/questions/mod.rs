@@ -1,16 +1,23 @@
-//! What people ask about the latest decisions, one node, or some containers.
+//! What people ask about the latest decisions, one node, some containers, the cluster's plan, or profiles.
 
 mod container;
+mod history;
 mod node;
+mod plan;
+mod planned_series;
+mod profiles;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::decisions::{Decisions, FoundDecisions, WantedDecisions};
+use crate::depository::DepositoryThread;
 use crate::latest_reports::LatestReports;
 use crate::service::Service;
 use container::{ContainerDetails, ContainerSnapshot};
 use node::{NodeDetails, NodeSnapshot};
+use plan::ClusterPlan;
+use profiles::{FoundProfiles, WantedProfiles};
 
 /// Containers that are copied before a heartbeat gets its turn.
 const AT_ONCE: usize = 200;
@@ -25,17 +32,24 @@ pub(crate) enum Question {
     Node { node: String },
     /// Containers, by YARN's ids. Of those that do not run the answer says nothing.
     Containers { containers: Vec<String> },
+    /// All nodes together, or those with a label.
+    Plan { label: Option<String> },
+    /// Profiles in memory.
+    Profiles(WantedProfiles),
+}
+
+/// Where the answers come from.
+pub(crate) struct Sources<'a> {
+    pub(crate) service: &'a Mutex<Service>,
+    pub(crate) decisions: &'a Decisions,
+    pub(crate) reports: &'a LatestReports,
+    pub(crate) depository: &'a DepositoryThread,
 }
 
 impl Question {
     /// Plain data is copied under the service's lock; what is computed of it is computed without.
-    pub(crate) fn answer(
-        &self,
-        service: &Mutex<Service>,
-        decisions: &Decisions,
-        reports: &LatestReports,
-        now_ms: i64,
-    ) -> Answer {
+    pub(crate) fn answer(&self, sources: &Sources<'_>, now_ms: i64) -> Answer {
+        let Sources { service, decisions, reports, depository } = *sources;
         match self {
             Self::Decisions(wanted) => Answer::Decisions(decisions.find(wanted)),
             Self::Node { node } => {
@@ -50,6 +64,10 @@ impl Question {
                 let details = snapshots.into_iter().map(|it| it.into_details(reports, now_ms));
                 Answer::Containers { containers: details.collect() }
             }
+            Self::Plan { label } => {
+                Answer::Plan(ClusterPlan::of(service, label.as_deref(), now_ms))
+            }
+            Self::Profiles(wanted) => Answer::Profiles(wanted.find(depository)),
         }
     }
 }
@@ -61,4 +79,6 @@ pub(crate) enum Answer {
     Decisions(FoundDecisions),
     Node(Option<Box<NodeDetails>>),
     Containers { containers: Vec<ContainerDetails> },
+    Plan(ClusterPlan),
+    Profiles(FoundProfiles),
 }

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use elastane_core::Running;
 use elastane_core::node::ExecutorId;
+use elastane_core::{Node, Running};
 use proptest::prelude::*;
 
 use super::*;

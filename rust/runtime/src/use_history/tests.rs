@@ -1,0 +1,61 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::HashSet;
+
+use elastane_protocol::{ContainerSamples, Sample, Usage};
+use proptest::prelude::*;
+
+use super::*;
+
+fn samples(containers: &HashSet<u8>, cpu_cores: f32) -> Vec<ContainerSamples> {
+    let usage = Usage { cpu_cores, memory_bytes: 1 << 20, ..Usage::default() };
+    let samples = vec![Sample { sequence: 1, age_ms: 0, length_ms: 1000, usage }];
+    let of = |number: &u8| ContainerSamples {
+        container: format!("container_{number}"),
+        limits: None,
+        samples: samples.clone(),
+    };
+    containers.iter().map(of).collect()
+}
+
+proptest! {
+    /// The reference keeps every report, and looks the last ones up.
+    #[test]
+    fn each_step_has_what_its_report_had(
+        reports in prop::collection::vec(
+            (1_000..40_000_i64, prop::collection::hash_set(0..5_u8, 0..4)),
+            0..150,
+        ),
+    ) {
+        let mut history = UseHistory::default();
+        let mut kept: Vec<(i64, f32, HashSet<u8>)> = Vec::new();
+        let mut now_ms = 0;
+        for (number, (after_ms, containers)) in reports.into_iter().enumerate() {
+            now_ms += after_ms;
+            history.arrived(&samples(&containers, number as f32), now_ms);
+            if kept.last().is_none_or(|(last_ms, ..)| now_ms - last_ms >= STEP_MS) {
+                kept.push((now_ms, number as f32, containers));
+            }
+        }
+        let kept = &kept[kept.len().saturating_sub(MOST_STEPS)..];
+
+        let times_ms: Vec<_> = kept.iter().map(|(at_ms, ..)| *at_ms).collect();
+        prop_assert_eq!(history.times_ms(), times_ms);
+        let mut expected = Vec::new();
+        for number in 0..5_u8 {
+            let of = |(_, cpu_cores, containers): &(i64, f32, HashSet<u8>)| {
+                containers.contains(&number).then_some(*cpu_cores)
+            };
+            let steps: Vec<_> = kept.iter().map(of).collect();
+            if steps.iter().any(Option::is_some) {
+                expected.push((format!("container_{number}"), steps));
+            }
+        }
+        let cores = |steps: Vec<Option<Use>>| {
+            steps.into_iter().map(|step| step.map(|it| it.cpu_cores)).collect::<Vec<_>>()
+        };
+        let found: Vec<_> =
+            history.containers().into_iter().map(|(id, steps)| (id, cores(steps))).collect();
+        prop_assert_eq!(found, expected);
+    }
+}
