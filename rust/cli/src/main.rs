@@ -7,6 +7,8 @@ mod live;
 mod plot;
 mod plot_svg;
 mod profiles;
+mod report;
+mod table;
 mod what_if;
 
 use std::process::ExitCode;
@@ -25,6 +27,7 @@ use elastane_cli::{bar, failure, run_options, simulate, units};
   elastane what-if --policy elastane scenario.json
   elastane profiles list --depository depository.db
   elastane decisions --journal decisions.jsonl
+  elastane report --depository depository.db --since 7d
   elastane simulate --scenario cluster.json --policy elastane,minfrag
 
 Exit codes: 0 done, 1 it failed, 2 wrong usage or bad input."
@@ -42,6 +45,7 @@ enum Subcommands {
     Profiles(profiles::Profiles),
     Depository(depository::DepositoryCommand),
     Decisions(decisions::Decisions),
+    Report(report::Report),
     Simulate(Box<simulate::Simulate>),
     Import(import::Import),
 }
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Subcommands::Profiles(profiles) => profiles.run(output),
         Subcommands::Depository(depository) => depository.run(output),
         Subcommands::Decisions(decisions) => decisions.run(output),
+        Subcommands::Report(report) => report.run(output),
         Subcommands::Simulate(simulate) => simulate.run(output),
         Subcommands::Import(import) => import.run(output),
     })

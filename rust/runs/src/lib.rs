@@ -5,6 +5,7 @@
 //! Nothing here does I/O or reads a clock.
 
 mod crowding;
+mod ledger;
 mod open_run;
 mod prediction;
 mod recorder;
@@ -15,6 +16,7 @@ mod submission;
 
 pub use crowding::{CpuMeasured, Crowding};
 pub use elastane_core::ContainerKind;
+pub use ledger::{HOUR_MS, LedgerEntry, LedgerNews, LedgerSums, NodesHour};
 pub use open_run::{OpenRun, RunEvent};
 pub use prediction::{Feature, LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome};
 pub use recorder::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder};

@@ -9,6 +9,7 @@ mod backlog;
 mod checkpoints;
 mod ended_runs;
 mod keeper;
+mod ledger_news;
 mod merges;
 mod models;
 mod outage;
@@ -31,13 +32,14 @@ use std::thread::JoinHandle;
 use elastane_core::cluster::Demands;
 use elastane_predict::ProfileSettings;
 use elastane_predict::progress::LogNormal;
-use elastane_runs::{Run, RunEvent, RunSettings};
+use elastane_runs::{LedgerNews, Run, RunEvent, RunSettings};
 use elastane_store::{Access, Depository, Merge, MergeReport, Retention, StoreError};
 
 use crate::counters::{Counters, count};
 use crate::decisions::Decisions;
+use crate::effects::Submitted;
 use crate::open_error::OpenError;
-use crate::service::{Asked, Submitted};
+use crate::service::Asked;
 use backlog::Backlog;
 use keeper::Keeper;
 use models::Trained;
@@ -80,6 +82,8 @@ pub(crate) enum Work {
         is_whole: bool,
         now_ms: i64,
     },
+    /// Adds what applications booked and used to the ledger.
+    Ledger(Box<LedgerNews>),
     Prune(i64),
     /// Everything before this message is done when the answer comes.
     /// The answer is the depository's path.

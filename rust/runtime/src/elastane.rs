@@ -18,12 +18,13 @@ use crate::counters::{Counters, Health, Status, count};
 use crate::deadlines::Deadline;
 use crate::decisions::Decisions;
 use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
+use crate::effects::Reported;
 use crate::latest_reports::LatestReports;
 use crate::memory_victims::PreemptionOrder;
 use crate::open_error::OpenError;
 use crate::questions::{Question, Sources};
 use crate::report::ReportError;
-use crate::service::{Reported, Service};
+use crate::service::Service;
 use crate::settings::RuntimeSettings;
 use crate::start_planner::StartPlanner;
 use crate::submission::{submission_record, wants_observe};
@@ -92,6 +93,8 @@ impl Elastane {
         self.planner.close();
         let (news, latest_ms) = self.service.lock().last_checkpoint();
         self.save(news, false, latest_ms);
+        let booked = self.service.lock().last_ledger(latest_ms);
+        self.depository.send(Work::Ledger(Box::new(booked)));
         let whole = || self.service.lock().whole(latest_ms);
         let ended = || self.service.lock().ended();
         self.depository.close(whole, ended, latest_ms);
@@ -294,6 +297,9 @@ impl Elastane {
         self.depository.prune_if_due(now_ms);
         self.save(whole, true, now_ms);
         self.save(due.checkpoint, false, now_ms);
+        if let Some(news) = due.ledger {
+            self.depository.send(Work::Ledger(Box::new(news)));
+        }
         for run in due.ended {
             self.depository.send(Work::Ended(Box::new(run), now_ms));
         }

@@ -10,11 +10,13 @@ mod counters;
 mod deadlines;
 mod decisions;
 mod depository;
+mod effects;
 mod elastane;
 mod first_asks;
 mod foresight;
 mod journal;
 mod latest_reports;
+mod ledger;
 mod measured;
 mod measured_container;
 mod memory_victims;
@@ -39,16 +41,18 @@ pub use crate::depository::SharingError;
 pub use crate::elastane::Elastane;
 pub use amounts::AmountError;
 pub use deadlines::Deadline;
+pub use effects::{Committed, Due, Reported, Submitted};
 pub use elastane_store::MergeReport;
 pub use foresight::Foresight;
 pub use journal::{
     DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption, PreemptionOutcome, Record,
     Refused, Reprovision,
 };
+pub use ledger::Prices;
 pub use memory_victims::PreemptionOrder;
 pub use open_error::OpenError;
 pub use report::{Ingested, ReportError};
-pub use service::{Asked, Committed, Due, Reported, Service, Submitted};
+pub use service::{Asked, Service};
 pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};
 pub use status::{ServiceStatus, StatusSnapshot};
 pub use submission::submission_record;

@@ -9,6 +9,7 @@ use elastane_protocol::{BodyError, ContainerPlan, Reply, Report};
 use crate::amounts::{AmountError, used, used_by_others};
 use crate::foresight::Foresight;
 use crate::journal::{ContainerUsage, NodeUsage};
+use crate::ledger::Ledger;
 use crate::measured_container::MeasuredContainer;
 use crate::node_cpu::NodeCpu;
 use crate::runs::Runs;
@@ -62,10 +63,11 @@ pub struct Ingested {
     pub foresight: Foresight,
 }
 
-/// Adds samples to the runs of their containers.
+/// Adds samples to the runs and accounts of their containers.
 pub(crate) fn ingest(
     cluster: &mut Cluster,
     runs: &mut Runs,
+    ledger: &mut Ledger,
     sequences: &mut Sequences,
     node: NodeId,
     report: &Report,
@@ -87,6 +89,7 @@ pub(crate) fn ingest(
             }
             let end_ms = now_ms - i64::from(sample.age_ms);
             runs.add(id, &container, sample, end_ms, &node_cpu);
+            ledger.measured(&container, sample);
             ingested.foresight.add(cluster, &container, sample, end_ms);
             ingested.samples += 1;
         }

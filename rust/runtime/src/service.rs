@@ -7,21 +7,22 @@ use elastane_core::cluster::{
     Predicted, Request, Resized, StartPlan,
 };
 use elastane_core::policy::{self, Policy, UnknownPolicy};
-use elastane_core::reprovision::Reprovisioned;
 use elastane_core::{Cluster, Progress, SLOT_MS};
-use elastane_protocol::{Reply, Report};
-use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
+use elastane_protocol::Report;
+use elastane_runs::{ContainerKind, LedgerNews, OpenRun, Run, RunEvent, SubmissionRecord};
 
 use crate::amounts;
 use crate::deadlines::{Deadline, Deadlines};
+use crate::effects::{Committed, Due, Reported, Submitted};
 pub use crate::first_asks::Asked;
 use crate::first_asks::FirstAsks;
 use crate::journal::{JournalEvent, Placed, Record, Refused};
+use crate::ledger::Ledger;
 use crate::measured::Measured;
 use crate::memory_victims::{MemoryVictims, PreemptionOrder};
 use crate::progress::Trackers;
 use crate::refusals::Refusals;
-use crate::report::{self, Ingested, ReportError, Sequences};
+use crate::report::{self, ReportError, Sequences};
 use crate::reprovisioning;
 use crate::runs::{Runs, last_samples_ms};
 use crate::settings::ServiceSettings;
@@ -33,6 +34,7 @@ pub struct Service {
     settings: ServiceSettings,
     cluster: Cluster,
     runs: Runs,
+    ledger: Ledger,
     sequences: Sequences,
     refusals: Refusals,
     measured: HashMap<NodeId, Measured>,
@@ -40,48 +42,6 @@ pub struct Service {
     trackers: Trackers,
     first_asks: FirstAsks,
     deadlines: Deadlines,
-}
-
-/// An application that was submitted: its containers are to be predicted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Submitted {
-    /// Its number from now on.
-    pub application: ApplicationId,
-    /// The record to be saved.
-    pub record: SubmissionRecord,
-    /// Whether no earlier process knew it.
-    pub is_new: bool,
-}
-
-/// The answer to a commit.
-#[derive(Debug)]
-pub struct Committed {
-    /// Whether the container may start.
-    pub is_admitted: bool,
-    /// For the journal.
-    pub record: Option<Record>,
-}
-
-/// The answer to a report.
-#[derive(Debug)]
-pub struct Reported {
-    /// For the agent.
-    pub reply: Reply,
-    /// What its samples gave.
-    pub ingested: Ingested,
-    /// Corrections of the node's containers.
-    pub reprovisioned: Vec<Reprovisioned>,
-    /// For the journal.
-    pub records: Vec<Record>,
-}
-
-/// The records to be saved now.
-#[derive(Debug)]
-pub struct Due {
-    /// Changes of running applications.
-    pub checkpoint: Option<Vec<RunEvent>>,
-    /// Runs whose last samples have arrived.
-    pub ended: Vec<Run>,
 }
 
 impl Service {
@@ -108,6 +68,7 @@ impl Service {
             settings,
             cluster,
             runs: Runs::restored(recorded),
+            ledger: Ledger::default(),
             sequences: Sequences::default(),
             refusals: Refusals::default(),
             measured: HashMap::new(),
@@ -174,6 +135,8 @@ impl Service {
         let news = deadline
             .map(|given| self.deadlines.added(application, id, given, is_new, now_ms))
             .filter(|_| is_new);
+        let names = [id, &record.application_key, name].map(String::as_str);
+        self.ledger.begin(application, names, user, queue, now_ms);
         self.runs.begin(application, record.application_key.clone(), id, name, now_ms);
         self.first_asks.expect(application, id);
         (Submitted { application, record, is_new }, news)
@@ -192,6 +155,7 @@ impl Service {
     /// An application was moved to another queue.
     pub fn application_moved(&mut self, application: ApplicationId, queue: &str) {
         self.cluster.application_moved(application, queue);
+        self.ledger.moved(application, queue);
     }
 
     /// An application ended; [`Service::due`] gives its run once the last samples have arrived.
@@ -207,6 +171,7 @@ impl Service {
         self.first_asks.forget(application);
         self.trackers.application_removed(application);
         self.runs.end(application, succeeded, now_ms, until_ms);
+        self.ledger.end(application, until_ms);
         self.deadlines.removed(application, &removed?.id, succeeded, now_ms)
     }
 
@@ -252,8 +217,14 @@ impl Service {
             }
             Commit::Placed(placement) => {
                 // A container that this process did not see start outlived a ResourceManager.
-                if now_ms - commit.start_ms > i64::from(SLOT_MS) {
+                let is_new = now_ms - commit.start_ms <= i64::from(SLOT_MS);
+                if !is_new {
                     self.runs.cut_off(commit.application);
+                }
+                if let Some(container) = self.cluster.container(commit.container)
+                    && !is_known
+                {
+                    self.ledger.runs(container, is_new, now_ms);
                 }
                 let placed = || Placed::of(&self.cluster, commit.container, &placement, now_ms);
                 Committed { is_admitted: true, record: if is_known { None } else { placed() } }
@@ -269,6 +240,7 @@ impl Service {
         let application = self.application_name(ended.application);
         self.memory_victims.finished(ended.node, container);
         self.trackers.finished(&self.cluster, container);
+        self.ledger.finished(&ended, now_ms);
         self.runs.container_ended(container, ended, until_ms);
         let event = JournalEvent::Finished { container: container.to_owned(), node, application };
         Some(Record { time_ms: now_ms, event })
@@ -285,14 +257,14 @@ impl Service {
         now_ms: i64,
     ) -> Result<Reported, ReportError> {
         amounts::check(report)?;
-        let Self { settings, cluster, runs, sequences, .. } = self;
+        let Self { settings, cluster, runs, ledger, sequences, .. } = self;
         let number =
             cluster.node_named(node).ok_or_else(|| ReportError::UnknownNode(node.to_owned()))?;
         cluster.reported(number, amounts::capacity(report), now_ms);
         let former = self.measured.get(&number);
         let measured = Measured::of(report, cluster, number, former, now_ms);
         self.measured.insert(number, measured);
-        let ingested = report::ingest(cluster, runs, sequences, number, report, now_ms);
+        let ingested = report::ingest(cluster, runs, ledger, sequences, number, report, now_ms);
         if settings.follows_progress {
             self.trackers.follow(cluster, report, now_ms);
         }
@@ -367,12 +339,21 @@ impl Service {
 
     /// The records to be saved now, every second or so.
     pub fn due(&mut self, now_ms: i64) -> Due {
-        Due { checkpoint: self.runs.take_news(now_ms), ended: self.runs.take_closed(now_ms) }
+        Due {
+            checkpoint: self.runs.take_news(now_ms),
+            ended: self.runs.take_closed(now_ms),
+            ledger: self.ledger.take_due(&self.cluster, &self.settings.prices, now_ms),
+        }
     }
 
     /// The changes since the latest checkpoint, for the end; and when something last happened.
     pub fn last_checkpoint(&mut self) -> (Option<Vec<RunEvent>>, i64) {
         (self.runs.take_all_news(), self.runs.latest_ms())
+    }
+
+    /// What was booked and used since [`Service::due`] last said it.
+    pub fn last_ledger(&mut self, now_ms: i64) -> LedgerNews {
+        self.ledger.take(&self.cluster, &self.settings.prices, now_ms)
     }
 
     /// Every run that ended, also those whose last samples have not arrived.

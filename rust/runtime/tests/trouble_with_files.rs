@@ -117,7 +117,7 @@ fn a_depository_of_a_newer_schema_stays_as_it_is() {
         other.pragma_update(None, "user_version", version).unwrap();
     };
     version(99);
-    is_replaced_until(folder.path(), "schema version 99", || version(5));
+    is_replaced_until(folder.path(), "schema version 99", || version(6));
 }
 
 #[test]

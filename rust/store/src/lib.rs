@@ -9,6 +9,7 @@ mod codes;
 mod compression;
 mod depository;
 mod error;
+mod ledger;
 mod merge;
 mod model;
 mod open;

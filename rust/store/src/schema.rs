@@ -9,8 +9,8 @@ use crate::error::{StoreError, StoreErrorKind};
 /// "ELST": SQLite's `application_id`, which tells a depository from another program's file.
 const APPLICATION_ID: i32 = 0x454c_5354;
 
-/// The version of the tables. Versions 1 to 4 were never released.
-pub(crate) const VERSION: i32 = 5;
+/// The version of the tables. Versions 1 to 5 were never released.
+pub(crate) const VERSION: i32 = 6;
 
 /// Submissions, predictions and models have no foreign key on runs: they are saved before their run,
 /// and saving a run again replaces it.
@@ -80,6 +80,35 @@ const TABLES: &str = "
         samples        BLOB    NOT NULL
     ) STRICT;
     CREATE INDEX open_samples_by_run ON open_samples (application_id, id);
+    CREATE TABLE ledger (
+        hour_ms               INTEGER NOT NULL,
+        application_id        TEXT    NOT NULL,
+        application_key       TEXT    NOT NULL,
+        application_name      TEXT    NOT NULL,
+        user                  TEXT    NOT NULL,
+        queue                 TEXT    NOT NULL,
+        containers            INTEGER NOT NULL,
+        booked_vcore_s        REAL    NOT NULL,
+        booked_byte_s         REAL    NOT NULL,
+        measured_vcore_s      REAL    NOT NULL,
+        measured_byte_s       REAL    NOT NULL,
+        used_core_s           REAL    NOT NULL,
+        used_byte_s           REAL    NOT NULL,
+        core_cost             REAL    NOT NULL,
+        memory_cost           REAL    NOT NULL,
+        largest_request_bytes INTEGER NOT NULL,
+        largest_use_bytes     INTEGER NOT NULL,
+        PRIMARY KEY (hour_ms, application_id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE nodes_hour (
+        hour_ms          INTEGER PRIMARY KEY,
+        node_s           REAL NOT NULL,
+        physical_vcore_s REAL NOT NULL,
+        physical_byte_s  REAL NOT NULL,
+        booked_byte_s    REAL NOT NULL,
+        above_vcore_s    REAL NOT NULL,
+        above_byte_s     REAL NOT NULL
+    ) STRICT;
 ";
 
 /// Whether the file is a depository of this version; false for an empty file. The file of another

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use super::LiveOptions;
 use super::resource_manager::ResourceManager;
 use super::subject::{Subject, application_of};
-use super::table::Table;
 use super::watch::watched;
 use super::words::{NOTHING, cores, counted, gib_of_bytes, gib_of_mb, number, text, time, waiting};
 use crate::decisions::DecisionsReport;
 use crate::failure::Failure;
+use crate::table::Table;
 
 /// Why an application waits, a container is where it is, and what is planned for it, a node or a queue
 #[derive(Args)]

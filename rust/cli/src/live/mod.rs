@@ -4,7 +4,6 @@ mod explain;
 mod resource_manager;
 mod status;
 mod subject;
-mod table;
 mod watch;
 mod words;
 

@@ -6,10 +6,10 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::LiveOptions;
-use super::table::Table;
 use super::watch::watched;
 use super::words::{cores, counted, gib_of_mb, number, text, waiting};
 use crate::failure::Failure;
+use crate::table::Table;
 use crate::units::count;
 
 const KINDS: [&str; 5] = ["physical", "bookable", "booked", "planned", "used"];

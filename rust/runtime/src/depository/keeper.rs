@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use elastane_core::cluster::ApplicationId;
 use elastane_predict::ProfileSettings;
-use elastane_runs::{ContainerKind, OpenRun, Run, RunEvent, SubmissionRecord};
+use elastane_runs::{ContainerKind, LedgerNews, OpenRun, Run, RunEvent, SubmissionRecord};
 use elastane_store::{Depository, PredictionRecord, Pruning, Retention, StoreError};
 
 use super::checkpoints::Checkpoints;
 use super::ended_runs::EndedRuns;
+use super::ledger_news::WaitingNews;
 use super::merges::Merges;
 use super::models::Trained;
 use super::panics::{Panics, Worker};
@@ -21,9 +22,10 @@ use super::substitute::{Found, Substitute, announce_moved, latest_applications};
 use super::trainer::{Trainer, due_job};
 use super::{Shared, Work, models, retention};
 use crate::decisions::Decisions;
+use crate::effects::Submitted;
 use crate::journal::{JournalEvent, Record};
 use crate::open_error::OpenError;
-use crate::service::{Asked, Submitted};
+use crate::service::Asked;
 
 /// The profiles of the applications that ran last are made before the first heartbeat, those of the
 /// others in the background. A profile takes some 6 ms, with runs of half an hour 30 ms.
@@ -41,6 +43,7 @@ pub(super) struct Keeper {
     checkpoints: Checkpoints,
     running: RunningApplications,
     ended_runs: EndedRuns,
+    ledger: WaitingNews,
     /// Work that was asked for, in its order.
     asked: VecDeque<Work>,
     merges: Merges,
@@ -81,6 +84,7 @@ impl Keeper {
             checkpoints: Checkpoints::new(Arc::clone(&shared)),
             running: RunningApplications::new(),
             ended_runs: EndedRuns::new(Arc::clone(&shared)),
+            ledger: WaitingNews::new(),
             asked: VecDeque::new(),
             merges: Merges::default(),
             pruning: None,
@@ -212,6 +216,7 @@ impl Keeper {
             }
             Work::Ended(run, now_ms) => self.ended(now_ms, *run),
             Work::Trained(trained) => self.trained(trained),
+            Work::Ledger(news) => self.add_to_ledger(*news),
             // Whoever waited may be gone.
             Work::Flush(done) => drop(done.send(self.depository.path().to_owned())),
             Work::TakeOver(merge, done) => self.merges.add(*merge, done),
@@ -229,7 +234,8 @@ impl Keeper {
         self.running.add(submission.clone(), is_saved);
         let predictions = self.predict(application, &submission, now_ms, |_| true)?;
         // An earlier process saved the prediction of an application that is not new.
-        if is_new { self.save_predictions(predictions) } else { Ok(()) }
+        let new = if is_new { predictions } else { Vec::new() };
+        self.running.save_predictions(&mut self.depository, new)
     }
 
     fn asked(&mut self, asked: &Asked) -> Result<(), StoreError> {
@@ -241,7 +247,7 @@ impl Keeper {
         let is_executor = |kind: ContainerKind| !kind.is_application_master();
         let predictions =
             self.predict(asked.application, &submission, asked.now_ms, is_executor)?;
-        self.save_predictions(predictions)
+        self.running.save_predictions(&mut self.depository, predictions)
     }
 
     /// A submission that cannot be saved is predicted all the same.
@@ -256,23 +262,18 @@ impl Keeper {
         self.predictor.predict(&self.depository, application, submission, now_ms, is_wanted)
     }
 
-    fn save_predictions(&mut self, predictions: Vec<PredictionRecord>) -> Result<(), StoreError> {
-        for prediction in predictions {
-            let saved = self.depository.save_prediction(&prediction);
-            match saved {
-                Err(error) if error.may_pass() && self.running.keep(prediction) => {
-                    self.running.outage.tell(&Err(error));
-                }
-                saved => saved?,
-            }
-        }
-        Ok(())
-    }
-
     fn ended(&mut self, now_ms: i64, run: Run) {
         self.ended_ms = now_ms;
         self.ended_runs.add(self.running.end(run));
         self.save_runs();
+    }
+
+    fn add_to_ledger(&mut self, news: LedgerNews) {
+        self.ledger.add(news);
+        if self.substitute.is_none() {
+            let saved = self.try_again_after_damage(|it| it.ledger.save(&mut it.depository));
+            self.ledger.outage.tell(&saved);
+        }
     }
 
     fn save_runs(&mut self) {

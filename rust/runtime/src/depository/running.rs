@@ -53,6 +53,24 @@ impl RunningApplications {
         self.applications.insert(id, application);
     }
 
+    /// Saves predictions, or keeps them for later while an error may pass.
+    pub(super) fn save_predictions(
+        &mut self,
+        depository: &mut Depository,
+        predictions: Vec<PredictionRecord>,
+    ) -> Result<(), StoreError> {
+        for prediction in predictions {
+            let saved = depository.save_prediction(&prediction);
+            match saved {
+                Err(error) if error.may_pass() && self.keep(prediction) => {
+                    self.outage.tell(&Err(error));
+                }
+                saved => saved?,
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps a prediction that could not be saved. False where too many wait, or its application does
     /// not run.
     pub(super) fn keep(&mut self, prediction: PredictionRecord) -> bool {

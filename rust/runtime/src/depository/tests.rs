@@ -13,7 +13,7 @@ use elastane_store::{Depository, Retention};
 
 use super::{DepositoryThread, Found, OnPrediction, Work};
 use crate::decisions::Decisions;
-use crate::service::Submitted;
+use crate::effects::Submitted;
 use crate::writer::JournalWriter;
 
 const KEY: &str = "app|SPARK|alice|root.default|count|count.Main|";

@@ -13,12 +13,16 @@ use elastane_protocol::Reply;
 
 use super::SettingsError;
 use super::keys::{Keys, refused};
+use crate::ledger::Prices;
 
 /// After this number of missed reports a node's measurements are stale.
 const REPORTS_MISSED: i64 = 3;
 
 /// The modes in which there is a core, and whether they enforce its decisions.
 const MODES: [(&str, bool); 2] = [("observe", false), ("enforce", true)];
+
+/// Allowed prices, in any money.
+const PRICES: RangeInclusive<f64> = 0.0..=1e6;
 
 /// Allowed ceilings of the overcommit.
 const RATIOS: RangeInclusive<f64> = 1.0..=10.0;
@@ -45,6 +49,8 @@ pub struct ServiceSettings {
     pub report_interval_ms: i64,
     /// Whether each report is written into the journal, too.
     pub journal_usage: bool,
+    /// What is booked costs that.
+    pub prices: Prices,
 }
 
 impl Default for ServiceSettings {
@@ -68,6 +74,7 @@ impl Default for ServiceSettings {
             reprovision: None,
             report_interval_ms,
             journal_usage: false,
+            prices: Prices::default(),
         }
     }
 }
@@ -124,6 +131,10 @@ impl ServiceSettings {
             policy_options: PolicyOptions { peaks, favor },
             report_interval_ms,
             journal_usage: keys.switch("journal.usage", "false", "true")?,
+            prices: Prices {
+                core_hour: keys.number("price.core-hour", 0.0, PRICES)?,
+                gb_hour: keys.number("price.gb-hour", 0.0, PRICES)?,
+            },
         })
     }
 }

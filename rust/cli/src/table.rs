@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::failure::Failure;
 
-pub(super) struct Table {
+pub(crate) struct Table {
     headings: Vec<&'static str>,
     /// The number of columns that are aligned to the left, from the first one; the last column is, too.
     names: usize,
@@ -12,19 +12,19 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(names: usize, headings: &[&'static str]) -> Self {
+    pub(crate) fn new(names: usize, headings: &[&'static str]) -> Self {
         Self { headings: headings.to_vec(), names, rows: Vec::new() }
     }
 
-    pub(super) fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    pub(super) fn print(&self, output: &mut impl Write) -> Result<(), Failure> {
+    pub(crate) fn print(&self, output: &mut impl Write) -> Result<(), Failure> {
         let headings: Vec<String> = self.headings.iter().map(|it| (*it).to_owned()).collect();
         let length = |cells: &Vec<String>, column: usize| {
             cells.get(column).map_or(0, |cell| cell.chars().count())

@@ -1,0 +1,149 @@
+//! `elastane report`
+
+mod html;
+mod rows;
+mod text;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use elastane_runs::{LedgerEntry, NodesHour};
+use elastane_store::{Access, Depository};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::failure::{Failure, write};
+use crate::units::moment;
+use rows::{Rows, Saved};
+
+/// What applications booked, used and wasted, what it cost, and who could ask for less
+#[derive(Args)]
+#[command(after_help = "Examples:
+  elastane report --depository depository.db
+  elastane report --depository depository.db --since 1d --by user
+  elastane report --depository depository.db --by run --csv > runs.csv
+  elastane report --depository depository.db --since 30d --html report.html
+
+Costs are those of yarn.scheduler.elastane.price.core-hour and .gb-hour at their time; without prices there are none.")]
+pub(crate) struct Report {
+    /// The scheduler's depository; given once for each of several ResourceManagers
+    #[arg(long, value_name = "FILE", required = true)]
+    depository: Vec<PathBuf>,
+    /// How far back, such as 12h, 7d or 4w; whole hours
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = since)]
+    since: SignedDuration,
+    /// What makes a row
+    #[arg(long, value_enum, default_value = "application")]
+    by: By,
+    /// The most rows of the table and the page, those with the largest waste; 0 for all
+    #[arg(long, value_name = "ROWS", default_value_t = 20)]
+    top: usize,
+    /// Print all rows as JSON
+    #[arg(long, group = "form")]
+    json: bool,
+    /// Print all rows as CSV
+    #[arg(long, group = "form")]
+    csv: bool,
+    /// Write a page into this file
+    #[arg(long, value_name = "FILE", group = "form")]
+    html: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// All runs of one application, by its key
+    Application,
+    User,
+    Queue,
+    Run,
+}
+
+impl By {
+    fn name(self) -> &'static str {
+        match self {
+            By::Application => "application",
+            By::User => "user",
+            By::Queue => "queue",
+            By::Run => "run",
+        }
+    }
+}
+
+fn since(text: &str) -> Result<SignedDuration, String> {
+    let allowed = "allowed is a length of time such as 12h, 7d or 4w";
+    let span: jiff::Span = text.parse().map_err(|_| format!("'{text}': {allowed}"))?;
+    let days_are_24_hours = jiff::SpanRelativeTo::days_are_24_hours();
+    match span.to_duration(days_are_24_hours) {
+        Ok(length) if length.is_positive() => Ok(length),
+        _ => Err(format!("'{text}': {allowed}")),
+    }
+}
+
+impl Report {
+    pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
+        let until_ms = Timestamp::now().as_millisecond();
+        let since_ms = until_ms - i64::try_from(self.since.as_millis()).unwrap_or(i64::MAX);
+        let (entries, nodes) = self.ledgers(since_ms)?;
+        let rows = Rows::of(entries, self.by);
+        let saved = nodes.map(Saved::of);
+        if self.json {
+            let all = json!({
+                "since_ms": since_ms,
+                "until_ms": until_ms,
+                "by": self.by.name(),
+                "rows": rows.rows,
+                "total": rows.total,
+                "nodes": saved,
+            });
+            return Ok(writeln!(output, "{all}")?);
+        }
+        if self.csv {
+            return csv(&rows, output);
+        }
+        let period = format!("{} to {}", moment(since_ms), moment(until_ms));
+        match &self.html {
+            Some(path) => {
+                write(path, &html::page(&rows, saved.as_ref(), self.by, self.top, &period))?;
+                Ok(writeln!(output, "{}: written", path.display())?)
+            }
+            None => text::print(&rows, saved.as_ref(), self.by, self.top, &period, output),
+        }
+    }
+}
+
+impl Report {
+    /// Each ResourceManager counts while it is the active one: an application may be in several ledgers.
+    fn ledgers(
+        &self,
+        since_ms: i64,
+    ) -> Result<(impl Iterator<Item = LedgerEntry> + use<>, Option<NodesHour>), Failure> {
+        let mut applications: BTreeMap<String, LedgerEntry> = BTreeMap::new();
+        let mut nodes: Option<NodesHour> = None;
+        for path in &self.depository {
+            let depository = Depository::open_existing(path, Access::Read)?;
+            for entry in depository.ledger(since_ms)? {
+                match applications.get_mut(&entry.application_id) {
+                    Some(known) => known.sums += entry.sums,
+                    None => drop(applications.insert(entry.application_id.clone(), entry)),
+                }
+            }
+            match (&mut nodes, depository.nodes_since(since_ms)?) {
+                (Some(sum), Some(more)) => *sum += more,
+                (nodes, more) => *nodes = more.or(*nodes),
+            }
+        }
+        Ok((applications.into_values(), nodes))
+    }
+}
+
+fn csv(rows: &Rows, output: &mut impl Write) -> Result<(), Failure> {
+    let mut writer = csv::Writer::from_writer(output);
+    let failed = |error: csv::Error| Failure::Failed(format!("the report is not written: {error}"));
+    for row in &rows.rows {
+        let columns = (&row.subject, &row.amounts, &row.executors);
+        writer.serialize(columns).map_err(failed)?;
+    }
+    Ok(writer.flush()?)
+}

@@ -1,0 +1,232 @@
+//! The rows of a report, and what makes them.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use elastane_runs::{LedgerEntry, LedgerSums, NodesHour};
+use serde::Serialize;
+
+use super::By;
+
+const SECONDS_OF_HOUR: f64 = 3_600.0;
+const GIB: f64 = (1_u64 << 30) as f64;
+
+/// What would do is the most that was used and this part of it, in whole steps, as YARN gives memory out.
+const MARGIN: f64 = 0.2;
+const STEP_BYTES: u64 = 256 << 20;
+
+/// A smaller part of the request is not worth a change.
+const WORTH: f64 = 0.1;
+
+pub(super) struct Rows {
+    /// The largest waste first.
+    pub(super) rows: Vec<Row>,
+    pub(super) total: Amounts,
+}
+
+/// All runs of an application, a user or a queue; or one run.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    #[serde(flatten)]
+    pub(super) subject: Subject,
+    #[serde(flatten)]
+    pub(super) amounts: Amounts,
+    #[serde(flatten)]
+    pub(super) executors: Executors,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Subject {
+    /// The application's key, the user, the queue, or YARN's application id.
+    pub(super) of: String,
+    /// The latest name of an application; of a run its name; else empty.
+    pub(super) name: String,
+}
+
+/// The memory of single executors.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Executors {
+    pub(super) largest_request_bytes: u64,
+    pub(super) largest_use_bytes: u64,
+    /// What an executor could ask for instead; none where that is not worth a change, or for users and queues.
+    pub(super) could_ask_bytes: Option<u64>,
+}
+
+/// Sums in hours; GB are of 1,024 MB. What was wasted is of the time that agents measured: booked less used,
+/// where that is positive for a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(super) struct Amounts {
+    pub(super) runs: u64,
+    pub(super) containers: u64,
+    pub(super) booked_core_hours: f64,
+    pub(super) used_core_hours: f64,
+    pub(super) wasted_core_hours: f64,
+    pub(super) booked_gb_hours: f64,
+    pub(super) used_gb_hours: f64,
+    pub(super) wasted_gb_hours: f64,
+    /// What of `booked_gb_hours` is of the time that agents measured.
+    measured_gb_hours: f64,
+    pub(super) cost: f64,
+    pub(super) wasted_cost: f64,
+}
+
+impl Amounts {
+    fn of(sums: &LedgerSums) -> Self {
+        let core_hours = |vcore_s: f64| vcore_s / SECONDS_OF_HOUR;
+        let gb_hours = |byte_s: f64| byte_s / GIB / SECONDS_OF_HOUR;
+        let wasted_core_s = (sums.measured_vcore_s - sums.used_core_s).max(0.0);
+        let wasted_byte_s = (sums.measured_byte_s - sums.used_byte_s).max(0.0);
+        // What was not measured is taken to be wasted like the rest.
+        let part =
+            |wasted: f64, measured: f64| if measured > 0.0 { wasted / measured } else { 0.0 };
+        Self {
+            runs: 1,
+            containers: sums.containers,
+            booked_core_hours: core_hours(sums.booked_vcore_s),
+            used_core_hours: core_hours(sums.used_core_s),
+            wasted_core_hours: core_hours(wasted_core_s),
+            booked_gb_hours: gb_hours(sums.booked_byte_s),
+            used_gb_hours: gb_hours(sums.used_byte_s),
+            wasted_gb_hours: gb_hours(wasted_byte_s),
+            measured_gb_hours: gb_hours(sums.measured_byte_s),
+            cost: sums.core_cost + sums.memory_cost,
+            wasted_cost: sums.core_cost * part(wasted_core_s, sums.measured_vcore_s)
+                + sums.memory_cost * part(wasted_byte_s, sums.measured_byte_s),
+        }
+    }
+
+    /// The part of the booked memory whose use was measured.
+    pub(super) fn measured_part(&self) -> f64 {
+        if self.booked_gb_hours > 0.0 {
+            (self.measured_gb_hours / self.booked_gb_hours).min(1.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+impl AddAssign for Amounts {
+    fn add_assign(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.containers += other.containers;
+        self.booked_core_hours += other.booked_core_hours;
+        self.used_core_hours += other.used_core_hours;
+        self.wasted_core_hours += other.wasted_core_hours;
+        self.booked_gb_hours += other.booked_gb_hours;
+        self.used_gb_hours += other.used_gb_hours;
+        self.wasted_gb_hours += other.wasted_gb_hours;
+        self.measured_gb_hours += other.measured_gb_hours;
+        self.cost += other.cost;
+        self.wasted_cost += other.wasted_cost;
+    }
+}
+
+impl Rows {
+    pub(super) fn of(entries: impl IntoIterator<Item = LedgerEntry>, by: By) -> Self {
+        let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+        let mut total = Amounts::default();
+        let mut latest: BTreeMap<String, i64> = BTreeMap::new();
+        for entry in entries {
+            let amounts = Amounts::of(&entry.sums);
+            total += amounts;
+            let (of, name) = match by {
+                By::Application => (entry.application_key, entry.application_name),
+                By::User => (entry.user, String::new()),
+                By::Queue => (entry.queue, String::new()),
+                By::Run => (entry.application_id, entry.application_name),
+            };
+            let row = rows.entry(of.clone()).or_insert_with(|| Row::empty(of.clone()));
+            row.amounts += amounts;
+            row.executors.add(&entry.sums);
+            let latest_ms = latest.entry(of).or_insert(i64::MIN);
+            if entry.hour_ms >= *latest_ms {
+                *latest_ms = entry.hour_ms;
+                row.subject.name = name;
+            }
+        }
+        let mut rows: Vec<Row> = rows.into_values().collect();
+        for row in &mut rows {
+            row.executors.could_ask_bytes = match by {
+                By::Application | By::Run => row.executors.could_ask(),
+                // Their applications differ.
+                By::User | By::Queue => None,
+            };
+        }
+        let waste = |row: &Row| (row.amounts.wasted_cost, row.amounts.wasted_gb_hours);
+        rows.sort_by(|one, other| {
+            waste(other).partial_cmp(&waste(one)).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        Self { rows, total }
+    }
+
+    /// The first ones, and how many are left out; 0 for all.
+    pub(super) fn top(&self, most: usize) -> (&[Row], usize) {
+        let shown = if most == 0 { self.rows.len() } else { most.min(self.rows.len()) };
+        (&self.rows[..shown], self.rows.len() - shown)
+    }
+}
+
+impl Row {
+    fn empty(of: String) -> Self {
+        Self {
+            subject: Subject { of, name: String::new() },
+            amounts: Amounts::default(),
+            executors: Executors::default(),
+        }
+    }
+}
+
+impl Executors {
+    fn add(&mut self, sums: &LedgerSums) {
+        self.largest_request_bytes = self.largest_request_bytes.max(sums.largest_request_bytes);
+        self.largest_use_bytes = self.largest_use_bytes.max(sums.largest_use_bytes);
+    }
+
+    fn could_ask(&self) -> Option<u64> {
+        if self.largest_use_bytes == 0 {
+            return None;
+        }
+        let with_margin = self.largest_use_bytes as f64 * (1.0 + MARGIN);
+        let steps = (with_margin / STEP_BYTES as f64).ceil() as u64;
+        let enough = steps * STEP_BYTES;
+        let is_worth = (enough as f64) < self.largest_request_bytes as f64 * (1.0 - WORTH);
+        is_worth.then_some(enough)
+    }
+}
+
+/// What ran beside what the nodes would hold by request.
+#[derive(Debug, Serialize)]
+pub(super) struct Saved {
+    /// When the first hour of it began.
+    pub(super) from_ms: i64,
+    pub(super) node_hours: f64,
+    pub(super) physical_gb_hours: f64,
+    pub(super) booked_gb_hours: f64,
+    /// Booked above what the nodes registered.
+    pub(super) above_gb_hours: f64,
+    pub(super) above_core_hours: f64,
+    /// The same in nodes of the mean size.
+    pub(super) saved_node_hours: f64,
+}
+
+impl Saved {
+    pub(super) fn of(nodes: NodesHour) -> Self {
+        let gb_hours = |byte_s: f64| byte_s / GIB / SECONDS_OF_HOUR;
+        let bytes_of_node =
+            if nodes.node_s > 0.0 { nodes.physical_byte_s / nodes.node_s } else { 0.0 };
+        let saved_node_s =
+            if bytes_of_node > 0.0 { nodes.above_byte_s / bytes_of_node } else { 0.0 };
+        Self {
+            from_ms: nodes.hour_ms,
+            node_hours: nodes.node_s / SECONDS_OF_HOUR,
+            physical_gb_hours: gb_hours(nodes.physical_byte_s),
+            booked_gb_hours: gb_hours(nodes.booked_byte_s),
+            above_gb_hours: gb_hours(nodes.above_byte_s),
+            above_core_hours: nodes.above_vcore_s / SECONDS_OF_HOUR,
+            saved_node_hours: saved_node_s / SECONDS_OF_HOUR,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

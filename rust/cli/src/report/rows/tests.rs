@@ -1,0 +1,95 @@
+use elastane_runs::HOUR_MS;
+
+use super::*;
+
+const GB: u64 = 1 << 30;
+
+/// One hour of a container of 1 core and 4 GB, which used so much.
+fn entry(number: i64, user: &str, used_cores: f64, used_gb: f64) -> LedgerEntry {
+    LedgerEntry {
+        application_id: format!("application_1_{number:04}"),
+        hour_ms: number * HOUR_MS,
+        application_key: format!("app|{user}"),
+        application_name: format!("run {number}"),
+        user: user.to_owned(),
+        queue: "root.a".to_owned(),
+        sums: LedgerSums {
+            containers: 2,
+            booked_vcore_s: 3_600.0,
+            booked_byte_s: 4.0 * 3_600.0 * GB as f64,
+            measured_vcore_s: 1_800.0,
+            measured_byte_s: 2.0 * 3_600.0 * GB as f64,
+            used_core_s: used_cores * 1_800.0,
+            used_byte_s: used_gb * 1_800.0 * GB as f64,
+            core_cost: 3.0,
+            memory_cost: 8.0,
+            largest_request_bytes: 4 * GB,
+            largest_use_bytes: (used_gb * GB as f64) as u64,
+        },
+    }
+}
+
+#[test]
+fn waste_is_of_the_time_that_was_measured_and_costs_what_was_booked_in_all() {
+    let rows = Rows::of(vec![entry(1, "ann", 0.25, 1.0)], By::Run);
+    let amounts = rows.rows[0].amounts;
+    assert_eq!((amounts.booked_core_hours, amounts.booked_gb_hours), (1.0, 4.0));
+    assert_eq!((amounts.used_core_hours, amounts.used_gb_hours), (0.125, 0.5));
+    assert_eq!((amounts.wasted_core_hours, amounts.wasted_gb_hours), (0.375, 1.5));
+    assert_eq!(amounts.measured_part(), 0.5);
+    assert_eq!((amounts.cost, amounts.wasted_cost), (11.0, 3.0 * 0.75 + 8.0 * 0.75));
+    assert_eq!(rows.total, amounts);
+}
+
+#[test]
+fn who_uses_more_than_booked_makes_up_for_no_other_run() {
+    let rows = Rows::of(vec![entry(1, "ann", 3.0, 1.0), entry(2, "ann", 0.5, 1.0)], By::User);
+    assert_eq!(rows.rows.len(), 1);
+    let amounts = rows.rows[0].amounts;
+    assert_eq!((amounts.runs, amounts.containers), (2, 4));
+    assert_eq!(amounts.used_core_hours, 1.75);
+    assert_eq!(amounts.wasted_core_hours, 0.25);
+}
+
+#[test]
+fn the_largest_waste_comes_first_and_an_application_has_its_latest_name() {
+    let entries =
+        || vec![entry(1, "ann", 0.5, 3.5), entry(3, "bob", 0.5, 1.0), entry(2, "bob", 0.5, 1.0)];
+    let rows = Rows::of(entries(), By::Application);
+    let shown: Vec<_> =
+        rows.rows.iter().map(|row| (row.subject.of.as_str(), row.subject.name.as_str())).collect();
+    assert_eq!(shown, [("app|bob", "run 3"), ("app|ann", "run 1")]);
+    assert_eq!((rows.top(1).0.len(), rows.top(1).1), (1, 1));
+    assert_eq!((rows.top(0).0.len(), rows.top(9).1), (2, 0));
+    assert_eq!(Rows::of(entries(), By::Queue).rows[0].subject.of, "root.a");
+    assert_eq!(Rows::of(entries(), By::Run).rows.len(), 3);
+}
+
+#[test]
+fn what_would_do_is_the_most_used_with_a_margin_where_that_is_worth_a_change() {
+    let could_ask = |used_gb, by| {
+        Rows::of(vec![entry(1, "ann", 0.5, used_gb)], by).rows[0].executors.could_ask_bytes
+    };
+    assert_eq!(could_ask(1.0, By::Run), Some(5 * STEP_BYTES), "1.2 GB in steps of 256 MB");
+    assert_eq!(could_ask(1.0, By::Application), Some(5 * STEP_BYTES));
+    assert_eq!(could_ask(3.1, By::Run), None, "3.75 of 4 GB");
+    assert_eq!(could_ask(0.0, By::Run), None, "nothing was measured");
+    assert_eq!(could_ask(1.0, By::User), None, "its applications differ");
+}
+
+#[test]
+fn what_was_booked_above_the_nodes_is_told_in_nodes() {
+    let hour = NodesHour {
+        hour_ms: 0,
+        node_s: 7_200.0,
+        physical_vcore_s: 0.0,
+        physical_byte_s: 7_200.0 * 64.0 * GB as f64,
+        booked_byte_s: 7_200.0 * 80.0 * GB as f64,
+        above_vcore_s: 3_600.0,
+        above_byte_s: 7_200.0 * 16.0 * GB as f64,
+    };
+    let saved = Saved::of(hour);
+    assert_eq!((saved.node_hours, saved.saved_node_hours), (2.0, 0.5));
+    assert_eq!((saved.above_gb_hours, saved.above_core_hours), (32.0, 1.0));
+    assert_eq!(Saved::of(NodesHour::default()).saved_node_hours, 0.0);
+}

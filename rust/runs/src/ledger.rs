@@ -1,0 +1,108 @@
+//! What applications booked and used, in sums over the hours of a clock.
+
+use std::ops::AddAssign;
+
+/// An hour of the Unix time.
+pub const HOUR_MS: i64 = 3_600_000;
+
+/// One application in one hour, or what is to be added to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LedgerEntry {
+    /// YARN's application id.
+    pub application_id: String,
+    /// When the hour began, in Unix milliseconds.
+    pub hour_ms: i64,
+    /// The key of the application's signature.
+    pub application_key: String,
+    /// The name as it was submitted.
+    pub application_name: String,
+    /// Who submitted it.
+    pub user: String,
+    /// The queue that it is in.
+    pub queue: String,
+    /// The amounts.
+    pub sums: LedgerSums,
+}
+
+/// Amounts times seconds, of all containers of an application.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct LedgerSums {
+    /// The number of containers that started.
+    pub containers: u64,
+    /// By request, in virtual cores times seconds.
+    pub booked_vcore_s: f64,
+    /// By request, in bytes times seconds.
+    pub booked_byte_s: f64,
+    /// What of `booked_vcore_s` is of the time that agents measured.
+    pub measured_vcore_s: f64,
+    /// What of `booked_byte_s` is of the time that agents measured.
+    pub measured_byte_s: f64,
+    /// Used in that time, in CPU cores times seconds.
+    pub used_core_s: f64,
+    /// Used in that time, in bytes times seconds.
+    pub used_byte_s: f64,
+    /// `booked_vcore_s` at the price of its time.
+    pub core_cost: f64,
+    /// `booked_byte_s` at the price of its time.
+    pub memory_cost: f64,
+    /// The largest request of an executor for memory.
+    pub largest_request_bytes: u64,
+    /// The most memory that an executor used.
+    pub largest_use_bytes: u64,
+}
+
+impl AddAssign for LedgerSums {
+    fn add_assign(&mut self, other: Self) {
+        self.containers += other.containers;
+        self.booked_vcore_s += other.booked_vcore_s;
+        self.booked_byte_s += other.booked_byte_s;
+        self.measured_vcore_s += other.measured_vcore_s;
+        self.measured_byte_s += other.measured_byte_s;
+        self.used_core_s += other.used_core_s;
+        self.used_byte_s += other.used_byte_s;
+        self.core_cost += other.core_cost;
+        self.memory_cost += other.memory_cost;
+        self.largest_request_bytes = self.largest_request_bytes.max(other.largest_request_bytes);
+        self.largest_use_bytes = self.largest_use_bytes.max(other.largest_use_bytes);
+    }
+}
+
+/// The nodes in one hour, or what is to be added to it: amounts times seconds, of all nodes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct NodesHour {
+    /// When the hour began, in Unix milliseconds.
+    pub hour_ms: i64,
+    /// Nodes times seconds.
+    pub node_s: f64,
+    /// Registered virtual cores.
+    pub physical_vcore_s: f64,
+    /// Registered memory.
+    pub physical_byte_s: f64,
+    /// What was booked of memory.
+    pub booked_byte_s: f64,
+    /// What was booked of virtual cores above what a node registered.
+    pub above_vcore_s: f64,
+    /// What was booked of memory above what a node registered.
+    pub above_byte_s: f64,
+}
+
+impl AddAssign for NodesHour {
+    /// The hour stays.
+    fn add_assign(&mut self, other: Self) {
+        self.node_s += other.node_s;
+        self.physical_vcore_s += other.physical_vcore_s;
+        self.physical_byte_s += other.physical_byte_s;
+        self.booked_byte_s += other.booked_byte_s;
+        self.above_vcore_s += other.above_vcore_s;
+        self.above_byte_s += other.above_byte_s;
+    }
+}
+
+/// What is to be added to the ledger.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LedgerNews {
+    /// At most one for each application and hour.
+    pub applications: Vec<LedgerEntry>,
+    /// At most one for each hour.
+    pub nodes: Vec<NodesHour>,
+}
