@@ -9,8 +9,8 @@ use clap::Args;
 use elastane_core::cluster::PlacedReason;
 use elastane_core::{ContainerKind, Resources};
 use elastane_runtime::{
-    DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption, PreemptionOutcome, Record,
-    Refused, Reprovision,
+    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption,
+    PreemptionOutcome, Record, Refused, Reprovision,
 };
 
 use crate::failure::Failure;
@@ -296,6 +296,27 @@ fn amounts_of(amounts: Resources) -> String {
     )
 }
 
+/// What else was considered for the node.
+fn beside(placed: &Placed) -> String {
+    let is_other =
+        |one: &&ConsideredApplication| one.application.as_ref() != Some(&placed.application);
+    let others = placed.considered.iter().filter(is_other).map(|one| {
+        let application = one.application.as_deref().unwrap_or("another application");
+        let verdict = match one.verdict.as_ref() {
+            "may-go" => "",
+            "would-delay-another" => ", would delay a planned start",
+            "at-limit" => ", at a limit of its queue or user",
+            other => other,
+        };
+        format!("{application} ({:.4}{verdict})", one.score)
+    });
+    let others: Vec<_> = others.collect();
+    if others.is_empty() {
+        return String::new();
+    }
+    format!("; considered beside it, the least score first: {}", others.join(", "))
+}
+
 fn why(placed: &Placed) -> String {
     let demand = match (&placed.profile, placed.by_others) {
         (Some(profile), _) => format!("by its profile {profile}"),
@@ -304,7 +325,10 @@ fn why(placed: &Placed) -> String {
     };
     match placed.reason {
         PlacedReason::Fits => match placed.score {
-            Some(score) => format!("fits for all of its life {demand}, score {score:.4}"),
+            Some(score) => {
+                let beside = beside(placed);
+                format!("fits for all of its life {demand}, score {score:.4}{beside}")
+            }
             None => format!("fits for all of its life {demand}"),
         },
         PlacedReason::Starving => {

@@ -10,7 +10,9 @@ use std::process::{Command, Stdio};
 use common::{elastane, text};
 use elastane_core::cluster::PlacedReason;
 use elastane_predict::Outcome;
-use elastane_runtime::{JournalEvent, Placed, Preemption, PreemptionOutcome, Record, Refused};
+use elastane_runtime::{
+    ConsideredApplication, JournalEvent, Placed, Preemption, PreemptionOutcome, Record, Refused,
+};
 use tempfile::TempDir;
 
 const JOURNAL: &str = r#"{"kind":"bookable","time_ms":1763736000000,"node":"node-1:8041","ratio":2.0,"reason":"the agent reports"}
@@ -241,6 +243,13 @@ fn what_the_scheduler_writes_is_what_is_read() {
             profile: Some("tag|sales".to_owned()),
             by_others: false,
             score: Some(0.25),
+            considered: [(Some(&application), 0.25, "may-go"), (None, 0.5, "would-delay-another")]
+                .map(|(id, score, verdict)| ConsideredApplication {
+                    application: id.cloned(),
+                    score,
+                    verdict: verdict.into(),
+                })
+                .to_vec(),
             memory_bytes: 1_000_000_000,
             vcores: 3,
             booked_memory_bytes: 2_000_000_000,
@@ -264,7 +273,8 @@ fn what_the_scheduler_writes_is_what_is_read() {
 2025-11-21T14:40:00.000Z  waited    application_1_0001 was not placed on n:1: cpu is short
 2025-11-21T14:40:00.000Z  placed    container_1_0001_01_000001 on n:1: \
 application master of application_1_0001 (sales), 1.0 GB and 3 vcores; \
-fits for all of its life by its profile tag|sales, score 0.2500; \
+fits for all of its life by its profile tag|sales, score 0.2500; considered beside it, the least score first: \
+another application (0.5000, would delay a planned start); \
 booked on the node: 2.0 GB of 5.0 GB, 4 of 6 vcores
 2025-11-21T14:40:00.000Z  finished  container_1_0001_01_000001 on n:1
 2025-11-21T14:40:00.000Z  learned   application_1_0001, succeeded: \

@@ -1,14 +1,16 @@
 //! Decisions, as records for people.
 
+mod placed;
+
 use std::borrow::Cow;
 
-use elastane_core::cluster::{Basis, PlacedReason, Placement};
-use elastane_core::{Cluster, Resources};
+use elastane_core::Resources;
 use elastane_protocol::Pressure;
 use elastane_runs::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::measured_container::MeasuredContainer;
+pub use placed::{ConsideredApplication, Placed};
 
 /// One line of the journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -195,79 +197,6 @@ pub struct Reprovision {
     pub factors: Option<[f64; 4]>,
     /// A sentence, for some corrections.
     pub reason: Option<String>,
-}
-
-/// A container that was committed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Placed {
-    /// YARN's application id.
-    pub application: String,
-    /// The submitter's name for it.
-    pub application_name: String,
-    /// YARN's container id.
-    pub container: String,
-    /// The node.
-    pub node: String,
-    /// Why there.
-    pub reason: PlacedReason,
-    /// Whether the core decided.
-    pub by_core: bool,
-    /// Whether it is the application master.
-    pub application_master: bool,
-    /// YARN's priority of the request; an application master has none.
-    pub request_priority: Option<i32>,
-    /// The key of the profile of its demand; none without one.
-    pub profile: Option<String>,
-    /// Whether its demand is what other applications used of their requests; with neither, it is the request.
-    #[serde(default)]
-    pub by_others: bool,
-    /// The policy's score, where the core decided.
-    pub score: Option<f64>,
-    /// The request, in bytes.
-    pub memory_bytes: u64,
-    /// The request.
-    pub vcores: u32,
-    /// The sum of the requests on the node, this one included, in bytes.
-    pub booked_memory_bytes: u64,
-    /// The sum of the requests on the node, this one included.
-    pub booked_vcores: u32,
-    /// The registered size of the node, in bytes.
-    pub physical_memory_bytes: u64,
-    /// The registered size of the node.
-    pub physical_vcores: u32,
-}
-
-impl Placed {
-    pub(crate) fn of(
-        cluster: &Cluster,
-        container: &str,
-        placement: &Placement,
-        now_ms: i64,
-    ) -> Option<Record> {
-        let Placement { reason, score, container: placed } = placement;
-        let application = cluster.application(placed.application)?;
-        let node = cluster.node(placed.node)?;
-        let placed = Self {
-            application: application.id.clone(),
-            application_name: application.name.clone(),
-            container: container.to_owned(),
-            node: node.name.clone(),
-            reason: *reason,
-            by_core: reason.is_by_core(),
-            application_master: placed.kind.is_application_master(),
-            request_priority: placed.kind.priority(),
-            profile: placed.profile().map(|key| key.to_string()),
-            by_others: placed.basis == Some(Basis::Others),
-            score: *score,
-            memory_bytes: placed.request.memory_bytes,
-            vcores: placed.request.vcores,
-            booked_memory_bytes: node.booked.memory_bytes,
-            booked_vcores: node.booked.vcores,
-            physical_memory_bytes: node.registered.memory_bytes,
-            physical_vcores: node.registered.vcores,
-        };
-        Some(Record { time_ms: now_ms, event: JournalEvent::Placed(Box::new(placed)) })
-    }
 }
 
 /// A container that the agent named because its node's memory is short.

@@ -45,8 +45,8 @@ pub use effects::{Committed, Due, Reported, Submitted};
 pub use elastane_store::MergeReport;
 pub use foresight::Foresight;
 pub use journal::{
-    DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption, PreemptionOutcome, Record,
-    Refused, Reprovision,
+    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption,
+    PreemptionOutcome, Record, Refused, Reprovision,
 };
 pub use ledger::Prices;
 pub use memory_victims::PreemptionOrder;

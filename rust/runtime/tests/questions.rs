@@ -199,3 +199,34 @@ fn profiles_are_shown_the_latest_used_first_in_pages() {
     assert!(page(1, 5)["profiles"][0]["profile"].as_str().unwrap().contains("one"));
     assert_eq!(page(2, 5)["profiles"], json!([]));
 }
+
+#[test]
+fn a_placement_tells_what_else_was_considered_for_the_node() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("small", &[0.5; 20]), ("large", &[2.0; 20])]);
+    let elastane = open(folder.path(), "enforce");
+    let node = register(&elastane);
+    reply(&elastane, 0, START_MS, &[]);
+    let [small, large] = ["small", "large"]
+        .map(|name| common::waiting(&elastane, &format!("application_1_{name}"), name, 1, 3));
+    let considered = |container: &str, application, committed_ms| {
+        let order = elastane.round(node, common::free(), START_MS).unwrap();
+        assert!(order.contains(&small) && order.contains(&large), "{order:?}");
+        assert!(commit(&elastane, container, application, node, committed_ms));
+        elastane.finished(container, committed_ms);
+        let question = json!({"about": "decisions", "kind": "placed", "limit": 1});
+        let decision = ask(&elastane, &question, START_MS)["decisions"][0].clone();
+        (decision["score"].clone(), decision["considered"].as_array().unwrap().clone())
+    };
+
+    let (score, both) = considered("container_1", large, START_MS);
+
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!(both.iter().all(|one| one["verdict"] == "may-go"), "{both:?}");
+    let own = both.iter().find(|one| one["application"] == "application_1_large").unwrap();
+    assert!((own["score"].as_f64().unwrap() - score.as_f64().unwrap()).abs() < 1e-6, "{own}");
+    let scores: Vec<_> = both.iter().map(|one| one["score"].as_f64().unwrap()).collect();
+    assert!(scores[0] <= scores[1], "the least first: {scores:?}");
+    // Not of this round any more.
+    assert_eq!(considered("container_2", small, START_MS + 5_000).1.len(), 0);
+}

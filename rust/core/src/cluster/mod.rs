@@ -21,9 +21,9 @@ pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
 pub use settings::{ClusterSettings, Exceptions};
 pub use starts::{PlannedStart, StartPlan, StartSearch, plan_starts, read_by_planning};
 pub use state::{
-    Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Container, Countables, Demands,
-    NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request, RunningContainer,
-    Standing,
+    Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Considered, Container,
+    Countables, Demands, NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request,
+    RunningContainer, Standing, Verdict,
 };
 
 use crate::container_kind::ContainerKind;

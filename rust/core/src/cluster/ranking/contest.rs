@@ -48,6 +48,11 @@ impl Rank {
         }
     }
 
+    /// The policy's score, rounded.
+    pub(crate) fn score(&self) -> f64 {
+        self.score as f64 / STEPS_OF_SCORE
+    }
+
     /// Whether it goes though it does not fit.
     pub(crate) fn goes_by_request(&self) -> bool {
         matches!(self.urgency, Urgency::Starves | Urgency::OwedFlow)

@@ -17,7 +17,7 @@ pub use wait_reason::WaitReason;
 pub(crate) use wait_reason::wait_reason;
 
 use super::ranking::{Contender, Contest, Judge};
-use super::state::{ApplicationId, NodeId, Request};
+use super::state::{ApplicationId, NodeId, Request, Verdict};
 use super::waiting::{Note, WaitingTable};
 use super::{Cluster, bookable};
 use crate::by_plan::ByPlan;
@@ -211,6 +211,9 @@ impl Round<'_> {
         let rests = |contender: &&Contender| {
             !resting.is_empty() && resting.binary_search(&contender.application()).is_ok()
         };
+        let former = self.cluster.state.nodes.get_mut(node).map(|it| &mut it.last_round);
+        let mut last_round = former.map(std::mem::take).unwrap_or_default();
+        last_round.begin(self.now_ms);
         let active = contenders.iter().filter(|contender| !rests(contender));
         for contender in active.chain(contenders.iter().filter(rests)) {
             if !listing.has_room(contender.queue) {
@@ -219,14 +222,20 @@ impl Round<'_> {
             let id = contender.application();
             if let Some(behind) = contender.waits_behind {
                 self.cluster.waiting.set_note(contender.row, Note::Behind { node, behind });
+                last_round.add(contender, Verdict::WouldDelay(behind));
                 continue;
             }
             if let Some(note) = at_limit(self.cluster, id, node) {
                 self.cluster.waiting.set_note(contender.row, note);
+                last_round.add(contender, Verdict::AtLimit);
                 continue;
             }
             listing.by_queue[contender.queue] += 1;
             listing.order.push(id);
+            last_round.add(contender, Verdict::MayGo);
+        }
+        if let Some(entry) = self.cluster.state.nodes.get_mut(node) {
+            entry.last_round = last_round;
         }
         listing
     }

@@ -6,6 +6,7 @@ mod container;
 mod countables;
 mod demands;
 mod enforced;
+mod last_round;
 mod node;
 mod node_plan;
 mod nodes;
@@ -21,6 +22,7 @@ pub use bookings::RunningContainer;
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
 pub use countables::Countables;
 pub use demands::{Basis, Demands, Predicted};
+pub use last_round::{Considered, Verdict};
 pub use node::NodeEntry;
 pub use request::Request;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::countables::OfferedCountables;
 use super::demands::Predicted;
+use super::last_round::{Considered, LastRound};
 use super::node_plan::NodePlan;
 use super::request::Request;
 use crate::amounts::Amounts;
@@ -46,6 +47,7 @@ pub struct NodeEntry {
     pub(crate) containers: BTreeMap<ExecutorId, Arc<str>>,
     pub(crate) plan: NodePlan,
     pub(crate) countables: OfferedCountables,
+    pub(crate) last_round: LastRound,
     measured_capacity: Option<Resources>,
     /// Until then a report that is too old counts as fresh.
     excused_until_ms: i64,
@@ -78,12 +80,19 @@ impl NodeEntry {
             containers: BTreeMap::new(),
             plan: NodePlan::default(),
             countables: OfferedCountables::default(),
+            last_round: LastRound::default(),
             measured_capacity: None,
             excused_until_ms: i64::MIN,
             excused_report_ms: None,
         };
         entry.derive_capacity();
         entry
+    }
+
+    /// The applications that were considered for the node when it was last offered, best first; none if that was not
+    /// just now.
+    pub fn considered(&self, now_ms: i64) -> &[Considered] {
+        self.last_round.considered(now_ms)
     }
 
     pub(crate) fn resize(&mut self, registered: Request) {

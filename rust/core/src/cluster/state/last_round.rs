@@ -1,0 +1,58 @@
+//! What the last round on a node compared, for those who ask why a container is there.
+
+use super::ApplicationId;
+use crate::cluster::ranking::Contender;
+
+/// At most so many applications of a round are kept.
+const MOST: usize = 6;
+
+/// A commit that comes later is not of this round.
+const VALID_FOR_MS: i64 = 2_000;
+
+/// An application that a round considered for the node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Considered {
+    /// The application.
+    pub application: ApplicationId,
+    /// The policy's score; the smallest goes first among those of one class.
+    pub score: f64,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// Whether a considered application may go to the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// CapacityScheduler is told to try it.
+    MayGo,
+    /// It would delay the planned start of another application.
+    WouldDelay(ApplicationId),
+    /// A limit of its queue or user is reached by demand.
+    AtLimit,
+}
+
+/// The best of the applications that the last round considered, best first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LastRound {
+    at_ms: i64,
+    considered: Vec<Considered>,
+}
+
+impl LastRound {
+    pub(crate) fn begin(&mut self, now_ms: i64) {
+        self.at_ms = now_ms;
+        self.considered.clear();
+    }
+
+    pub(crate) fn add(&mut self, contender: &Contender, verdict: Verdict) {
+        if self.considered.len() < MOST {
+            let (application, score) = (contender.application(), contender.rank.score());
+            self.considered.push(Considered { application, score, verdict });
+        }
+    }
+
+    /// Those of a round that was just now.
+    pub(crate) fn considered(&self, now_ms: i64) -> &[Considered] {
+        if now_ms.saturating_sub(self.at_ms) <= VALID_FOR_MS { &self.considered } else { &[] }
+    }
+}
