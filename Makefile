@@ -110,6 +110,9 @@ test-hadoop: fetch build ## runs Hadoop's own ResourceManager tests on Elastane;
 	cd tests && $(PYTHON) -m hadoop_suite --hadoop-version $(HADOOP_TESTS_VERSION) --classes '$(CLASSES)' \
 		--modes $(MODES) --jobs $(JOBS)
 
+page-pictures: fetch-for-tests build ## takes the pictures of the page in docs/page, of a real cluster: 6 minutes
+	cd tests && $(PYTHON) -m page_pictures $(CURDIR)/docs/page
+
 fuzz: target/tools/bin/cargo-fuzz ## feeds random bytes to each parser of the agent (FUZZ_SECONDS=60 each)
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p target/fuzz/found/$$target && echo "fuzz $$target" && \

@@ -57,6 +57,8 @@ FOR_TESTS = (
     Program("curl", "curl", ("curl",)),
     Program("modprobe", "kmod", ("kmod",)),
     Program("nft", "nftables", ("nftables",)),
+    Program("chromium", "Chromium", ("chromium", "fonts-dejavu-core")),
+    Program("chromedriver", "ChromeDriver", ("chromium-driver",)),
 )
 
 

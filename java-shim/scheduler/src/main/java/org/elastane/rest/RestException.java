@@ -4,6 +4,7 @@ package org.elastane.rest;
 public final class RestException extends Exception {
   private static final long serialVersionUID = 1;
   private static final int BAD_REQUEST = 400;
+  private static final int FORBIDDEN = 403;
   private static final int NOT_FOUND = 404;
   private static final int UNAVAILABLE = 503;
 
@@ -17,6 +18,11 @@ public final class RestException extends Exception {
   /** What was asked for is not allowed. */
   public static RestException notAllowed(String message) {
     return new RestException(BAD_REQUEST, message);
+  }
+
+  /** What was asked for is for others than the caller. */
+  public static RestException forbidden(String message) {
+    return new RestException(FORBIDDEN, message);
   }
 
   /** What was asked for is not there, or not for the caller. */

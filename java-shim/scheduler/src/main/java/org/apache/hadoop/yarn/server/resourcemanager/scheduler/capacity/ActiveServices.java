@@ -8,7 +8,8 @@ import org.elastane.usage.UsageServer;
 
 /**
  * What runs on an active ResourceManager only: the port for agents' reports, sharing, the page, the
- * look for the observe file, the sizes' metrics, and the reasons of applications that wait.
+ * look for the observe file, the sizes' metrics and history, and the reasons of applications that
+ * wait.
  */
 final class ActiveServices {
   private final CoreGuard guard;
@@ -19,6 +20,7 @@ final class ActiveServices {
   private final RepeatedWork observeFile;
   private final SizeMetrics sizes;
   private final RepeatedWork sizesFollow;
+  private final RepeatedWork sizeHistory;
   private final RepeatedWork waitReasons;
   private UsageServer usageServer;
   private RetriedStart usagePort;
@@ -33,6 +35,7 @@ final class ActiveServices {
       RegisteredNodes registered,
       ObserveFileWatch observeFile,
       SizeMetrics sizes,
+      SizeHistory sizeHistory,
       WaitReasons waitReasons) {
     this.guard = guard;
     this.core = core;
@@ -43,6 +46,8 @@ final class ActiveServices {
         new RepeatedWork(guard, "observe file", ObserveFileWatch.INTERVAL_MS, observeFile::look);
     this.sizes = sizes;
     sizesFollow = new RepeatedWork(guard, "metrics", SizeMetrics.INTERVAL_MS, sizes::follow);
+    this.sizeHistory =
+        new RepeatedWork(guard, "size history", SizeHistory.STEP_MS, sizeHistory::sample);
     this.waitReasons =
         new RepeatedWork(guard, "wait reasons", WaitReasons.INTERVAL_MS, waitReasons::tell);
   }
@@ -50,6 +55,7 @@ final class ActiveServices {
   void start(Configuration conf, ResourceManager resourceManager) {
     guard.always("watch the observe file", observeFile::start);
     guard.always("publish sizes", sizesFollow::start);
+    guard.always("remember sizes", sizeHistory::start);
     guard.always("tell why applications wait", waitReasons::start);
     guard.always(
         "share the depository",
@@ -73,6 +79,7 @@ final class ActiveServices {
 
   void stop() {
     guard.always("stop watching the observe file", observeFile::stop);
+    guard.always("stop remembering sizes", sizeHistory::stop);
     guard.always("stop telling why applications wait", waitReasons::stop);
     guard.always(
         "stop publishing sizes",

@@ -89,7 +89,7 @@ final class ApplicationsJson {
         ids.add(container.getContainerId().toString());
       }
     }
-    JsonNode containers = scheduler.link().answers().containers(ids);
+    JsonNode containers = scheduler.link().shown().answers().containers(ids);
     one.set("containers", containers.isMissingNode() ? JSON.nullNode() : containers);
     return one;
   }

@@ -5,25 +5,38 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.hadoop.yarn.util.Clock;
 import org.elastane.natives.Natives;
 
 /**
- * What the core answers about decisions, a node or containers; missing while it gives no answer.
+ * What the core answers about decisions, nodes, containers and profiles; missing while it gives no
+ * answer, if nothing else is said.
  */
 final class CoreAnswers {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
+  /** The core sums the plans of all nodes for it. */
+  private static final long PLAN_VALID_FOR_MS = 5000;
+
+  /** No label has such a name. */
+  private static final String ALL = "*";
+
   private final CoreGuard guard;
   private final Part part;
   private final CoreHandle core;
+  private final Clock clock;
+  private final Map<String, LatestValue<JsonNode>> plans = new ConcurrentHashMap<>();
 
   /**
    * @param part which is out of service while answers fail
    */
-  CoreAnswers(CoreGuard guard, Part part, CoreHandle core) {
+  CoreAnswers(CoreGuard guard, Part part, CoreHandle core, Clock clock) {
     this.guard = guard;
     this.part = part;
     this.core = core;
+    this.clock = clock;
   }
 
   /**
@@ -46,6 +59,33 @@ final class CoreAnswers {
     ObjectNode wanted = JSON.objectNode();
     ids.forEach(wanted.putArray("containers")::add);
     return ask("containers", wanted).path("containers");
+  }
+
+  /**
+   * What is planned on the nodes together, and on how many; at most {@link #PLAN_VALID_FOR_MS} old.
+   *
+   * @param label of which nodes, one that is known; null for all
+   */
+  JsonNode plan(String label) {
+    String key = label == null ? ALL : label;
+    return plans
+        .computeIfAbsent(
+            key, any -> new LatestValue<>(() -> planNow(label), clock, PLAN_VALID_FOR_MS))
+        .get();
+  }
+
+  private JsonNode planNow(String label) {
+    JsonNode plan = ask("plan", JSON.objectNode().put("label", label));
+    if (!plan.isMissingNode()) {
+      return plan;
+    }
+    return JSON.objectNode().putNull("nodes").putNull("planned");
+  }
+
+  /** A page of the profiles, the latest used first; null while the core gives no answer. */
+  ObjectNode profiles(int offset, int limit) {
+    JsonNode found = ask("profiles", JSON.objectNode().put("offset", offset).put("limit", limit));
+    return found.isMissingNode() ? null : ((ObjectNode) found).put("offset", offset);
   }
 
   private JsonNode ask(String about, ObjectNode wanted) {

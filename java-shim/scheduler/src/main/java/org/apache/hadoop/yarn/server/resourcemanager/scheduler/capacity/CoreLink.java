@@ -13,7 +13,6 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEventType;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSetUtils;
-import org.apache.hadoop.yarn.util.MonotonicClock;
 import org.elastane.natives.CoreException;
 import org.elastane.natives.NativeLibrary;
 
@@ -30,9 +29,7 @@ final class CoreLink {
   private final ElastaneMetrics metrics;
   private final CoreGuard guard;
   private final Parts parts;
-  private final CoreStatus status;
-  private final CoreAnswers answers;
-  private final LatestSizes sizes;
+  private final Shown shown;
   private final CoreApplications applications;
   private final CoreContainers containers;
   private final BookableCapacity bookable;
@@ -58,11 +55,7 @@ final class CoreLink {
     metrics = new ElastaneMetrics();
     guard = new CoreGuard(metrics);
     parts = new Parts(core, metrics);
-    status = new CoreStatus(guard, parts.status, core, new MonotonicClock());
-    answers = new CoreAnswers(guard, parts.status, core);
-    sizes =
-        new LatestSizes(
-            () -> new SizesJson(scheduler, status.snapshot()).sizes(), new MonotonicClock());
+    shown = new Shown(scheduler, guard, parts.status, core);
     applications = new CoreApplications(core);
     CoreNodes nodes = new CoreNodes(core);
     policies = new LeafQueuePolicies(this::newQueueOrder);
@@ -85,7 +78,7 @@ final class CoreLink {
     lazyPreemption = new LazyPreemption(scheduler, guard, nodes, containers);
     reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
     rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
-    settings = new LiveSettings(core, guard, enforcement, rounds, status, conf);
+    settings = new LiveSettings(core, guard, enforcement, rounds, shown.status(), conf);
     events =
         new CoreEvents(
             scheduler,
@@ -116,8 +109,9 @@ final class CoreLink {
             metrics,
             node -> scheduler.getRMContext().getRMNodes().containsKey(node),
             new ObserveFileWatch(settings, scheduler.schedulerLock(), this::installPolicies),
-            new SizeMetrics(scheduler, sizes),
-            new WaitReasons(scheduler, status::snapshot));
+            new SizeMetrics(scheduler, shown.sizes()),
+            shown.history(),
+            new WaitReasons(scheduler, shown.status()::snapshot));
     CoreRebuild rebuild =
         new CoreRebuild(
             scheduler,
@@ -175,8 +169,8 @@ final class CoreLink {
         parts,
         () -> scheduler.getRMContext().getHAServiceState() == HAServiceState.ACTIVE,
         () -> raisingForbidden() != null,
-        status::snapshot,
-        sizes::all);
+        shown.status()::snapshot,
+        shown.sizes()::all);
   }
 
   private void openCore() {
@@ -350,11 +344,11 @@ final class CoreLink {
   }
 
   CoreStatus status() {
-    return status;
+    return shown.status();
   }
 
-  CoreAnswers answers() {
-    return answers;
+  Shown shown() {
+    return shown;
   }
 
   CoreRecovery recovery() {

@@ -63,6 +63,11 @@ final class DecisionsJson {
     if (reason.isTextual()) {
       ((ObjectNode) decision).put("reason", visibility.withoutHidden(reason.asText()));
     }
+    for (JsonNode considered : decision.path("considered")) {
+      if (!visibility.sees(considered.path("application").asText())) {
+        ((ObjectNode) considered).putNull("application");
+      }
+    }
     return decision;
   }
 }

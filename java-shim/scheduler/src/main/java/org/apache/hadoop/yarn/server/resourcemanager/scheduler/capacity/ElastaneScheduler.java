@@ -82,6 +82,7 @@ public class ElastaneScheduler extends CapacityScheduler {
     openedBy = conf;
     if (mode != Mode.OFF) {
       link = CoreLink.open(this, conf, false);
+      warnOfUnknownNames(conf);
     }
   }
 
@@ -147,6 +148,13 @@ public class ElastaneScheduler extends CapacityScheduler {
         link.activeServices().start(fresh, rmContext.getResourceManager());
       }
     }
+    if (link != null) {
+      warnOfUnknownNames(fresh);
+    }
+  }
+
+  private void warnOfUnknownNames(Configuration conf) {
+    link.guard().always("warn of unknown names", () -> UnknownNames.warn(this, conf));
   }
 
   /** Whether CapacityScheduler books virtual cores, or memory alone. */

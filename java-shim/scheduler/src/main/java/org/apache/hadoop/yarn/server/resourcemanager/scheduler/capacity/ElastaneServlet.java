@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import javax.servlet.http.HttpServlet;
 import javax.servlet.http.HttpServletRequest;
 import javax.servlet.http.HttpServletResponse;
+import org.apache.commons.lang3.StringUtils;
 import org.apache.hadoop.http.HttpServer2;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
@@ -27,6 +28,7 @@ public final class ElastaneServlet extends HttpServlet {
   private static final Logger LOG = LoggerFactory.getLogger(ElastaneServlet.class);
   private static final String NAME = "elastane";
   private static final String PATHS = "/elastane/*";
+  private static final String PAGE = "/page/";
   private static final String RESOURCE_MANAGER = "elastane.resource-manager";
   private static final RestDescription REST = RestDescription.load();
 
@@ -44,6 +46,12 @@ public final class ElastaneServlet extends HttpServlet {
   @Override
   protected void service(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
+    if (request.getPathInfo() == null) {
+      // The page's files are named relative to the slash; so is this, for a proxy with a prefix.
+      response.setStatus(HttpServletResponse.SC_FOUND);
+      response.setHeader("Location", NAME + "/");
+      return;
+    }
     Answer answer = answer(request);
     response.setStatus(answer.status);
     if (answer.status == HttpServletResponse.SC_METHOD_NOT_ALLOWED) {
@@ -52,7 +60,7 @@ public final class ElastaneServlet extends HttpServlet {
     response.setContentType(answer.contentType);
     response.setHeader("Cache-Control", "no-store");
     response.setHeader("X-Content-Type-Options", "nosniff");
-    response.setHeader("Content-Security-Policy", ElastanePage.CONTENT_SECURITY_POLICY);
+    response.setHeader("Content-Security-Policy", PageFiles.CONTENT_SECURITY_POLICY);
     byte[] body = answer.body.getBytes(StandardCharsets.UTF_8);
     response.setContentLength(body.length);
     response.getOutputStream().write(body);
@@ -90,17 +98,17 @@ public final class ElastaneServlet extends HttpServlet {
   }
 
   private static Answer route(HttpServletRequest request, ElastaneScheduler scheduler) {
-    String path = request.getPathInfo() == null ? "/" : request.getPathInfo();
+    String path = request.getPathInfo();
     if (path.equals("/v1/openapi.json")) {
       return Answer.json(REST.json());
     }
     RMContext context = scheduler.getRMContext();
     Visibility visibility = new Visibility(context, new ApplicationAccess(context, request));
     RestAnswers answers = new RestAnswers(scheduler, visibility);
-    if (path.equals("/")) {
-      SizesJson sizes = answers.sizes();
-      return Answer.html(
-          new ElastanePage(answers.status(), sizes.sizes(), sizes.eachNode()).html());
+    String file = path.equals("/") ? "index.html" : StringUtils.removeStart(path, PAGE);
+    String text = PageFiles.text(file);
+    if (text != null) {
+      return new Answer(HttpServletResponse.SC_OK, PageFiles.contentType(file), text);
     }
     try {
       return Answer.json(answers.answer(REST.call(path, request.getParameterMap())));
@@ -124,10 +132,6 @@ public final class ElastaneServlet extends HttpServlet {
     static Answer json(JsonNode body) {
       return new Answer(
           HttpServletResponse.SC_OK, "application/json;charset=utf-8", body.toString());
-    }
-
-    static Answer html(String body) {
-      return new Answer(HttpServletResponse.SC_OK, "text/html;charset=utf-8", body);
     }
 
     static Answer error(int status, String message) {

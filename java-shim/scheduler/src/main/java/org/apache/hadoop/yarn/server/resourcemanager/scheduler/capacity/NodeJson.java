@@ -4,6 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.elastane.rest.RestException;
 
 /** One node, as JSON, for one caller: its sizes, its containers, its plan, and who arrives next. */
@@ -42,7 +45,63 @@ final class NodeJson {
     node.set("containers", details.isMissingNode() ? JSON.nullNode() : containers);
     node.put("hidden_containers", hidden);
     node.set("arrivals", arrivals(name, status));
+    JsonNode history = details.path("history");
+    node.set("history", history.isObject() ? visible((ObjectNode) history) : JSON.nullNode());
     return node;
+  }
+
+  /** A history in which what the caller may not see is one sum. */
+  private ObjectNode visible(ObjectNode history) {
+    ArrayNode shown = JSON.arrayNode();
+    List<JsonNode> hidden = new ArrayList<>();
+    for (JsonNode container : history.path("containers")) {
+      String application = applicationOf(container.path("container").asText());
+      if (visibility.sees(application)) {
+        ((ObjectNode) container).put("application", application);
+        shown.add(container);
+      } else {
+        hidden.add(container);
+      }
+    }
+    history.set("containers", shown);
+    int steps = history.path("age_ms").size();
+    ObjectNode sum = history.putObject("hidden");
+    for (String amount : new String[] {"cpu_cores", "memory_bytes"}) {
+      sum.set(amount, sum(hidden, amount, steps));
+    }
+    return history;
+  }
+
+  /** Null at a step at which none of them was measured. */
+  private static ArrayNode sum(List<JsonNode> containers, String amount, int steps) {
+    ArrayNode sum = JSON.arrayNode();
+    for (int i = 0; i < steps; i++) {
+      double total = 0;
+      boolean measured = false;
+      for (JsonNode container : containers) {
+        JsonNode value = container.path(amount).path(i);
+        measured |= value.isNumber();
+        total += value.asDouble();
+      }
+      if (measured) {
+        sum.add(total);
+      } else {
+        sum.addNull();
+      }
+    }
+    return sum;
+  }
+
+  /** Empty of what is no container's id; nobody sees that. */
+  private static String applicationOf(String container) {
+    try {
+      return ContainerId.fromString(container)
+          .getApplicationAttemptId()
+          .getApplicationId()
+          .toString();
+    } catch (IllegalArgumentException e) {
+      return "";
+    }
   }
 
   /** The applications whose next container is planned to start here. */

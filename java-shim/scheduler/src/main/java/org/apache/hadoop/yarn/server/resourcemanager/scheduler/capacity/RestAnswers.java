@@ -22,7 +22,7 @@ final class RestAnswers {
   JsonNode answer(RestCall call) throws RestException {
     switch (call.path()) {
       case "/v1/status":
-        return status();
+        return call.text("nodes").equals("none") ? status().without("nodes") : status();
       case "/v1/sizes":
         return sizes().clusterAndLabels();
       case "/v1/queues":
@@ -31,15 +31,21 @@ final class RestAnswers {
         SizesJson sizes = sizes();
         return page(call, "nodes", sizes.nodes(call.text("label")), sizes::entry);
       case "/v1/nodes/{node}":
-        return new NodeJson(scheduler.link().answers(), visibility)
+        return new NodeJson(scheduler.link().shown().answers(), visibility)
             .of(call.text("node"), sizes(), status());
       case "/v1/applications":
         ApplicationsJson applications = applications();
         return page(call, "applications", applications.found(call), applications::entry);
       case "/v1/applications/{application}":
         return applications().one(call.text("application"));
+      case "/v1/history":
+        return history(call.text("label"));
+      case "/v1/plan":
+        return plan(call.text("label"));
+      case "/v1/profiles":
+        return profiles(call);
       case "/v1/decisions":
-        return new DecisionsJson(scheduler.link().answers(), visibility).of(call);
+        return new DecisionsJson(scheduler.link().shown().answers(), visibility).of(call);
       default:
         throw new IllegalStateException(call.path() + " is described, and nothing answers it");
     }
@@ -53,6 +59,37 @@ final class RestAnswers {
 
   SizesJson sizes() {
     return new SizesJson(scheduler, scheduler.link().status().snapshot());
+  }
+
+  private JsonNode history(String label) throws RestException {
+    return thereOr(scheduler.link().shown().history().of(label), label);
+  }
+
+  private JsonNode plan(String label) throws RestException {
+    if (label != null) {
+      thereOr(sizes().nodes(label).isEmpty() ? null : label, label);
+    }
+    return scheduler.link().shown().answers().plan(label);
+  }
+
+  private static <T> T thereOr(T found, String label) throws RestException {
+    if (found == null) {
+      throw RestException.notThere("no node has the label '" + label + "'; see /elastane/v1/sizes");
+    }
+    return found;
+  }
+
+  /** The keys of profiles name applications of everybody. */
+  private JsonNode profiles(RestCall call) throws RestException {
+    if (!visibility.seesAll()) {
+      throw RestException.forbidden("profiles are for administrators of YARN");
+    }
+    ObjectNode page =
+        scheduler.link().shown().answers().profiles(call.number("offset"), call.number("limit"));
+    if (page == null) {
+      throw RestException.notNow("the core gives no profiles now; `elastane profiles` reads them");
+    }
+    return page;
   }
 
   private ApplicationsJson applications() {

@@ -128,8 +128,10 @@ final class SizesJson {
     MeasuredUse used = new MeasuredUse();
     used.add(status);
     putUsed(entry, used);
-    JsonNode age = status.get("report_age_ms");
-    entry.set("report_age_ms", age == null ? JSON.nullNode() : age);
+    for (String known : new String[] {"report_age_ms", "report_is_fresh"}) {
+      JsonNode value = status.get(known);
+      entry.set(known, value == null ? JSON.nullNode() : value);
+    }
     return entry;
   }
 

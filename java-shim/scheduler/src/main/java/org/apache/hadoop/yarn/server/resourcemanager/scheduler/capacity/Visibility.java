@@ -13,6 +13,9 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 final class Visibility {
   private static final Pattern APPLICATION_ID = Pattern.compile("application_\\d+_\\d+");
 
+  /** An id that no application has. */
+  private static final ApplicationId NOBODYS = ApplicationId.newInstance(0, 0);
+
   private final RMContext context;
   private final Predicate<RMApp> maySee;
   private final Predicate<ApplicationId> maySeeForgotten;
@@ -29,6 +32,11 @@ final class Visibility {
 
   Visibility(RMContext context, ApplicationAccess access) {
     this(context, access::maySee, access::maySeeForgotten);
+  }
+
+  /** Whether the caller may see every application. */
+  boolean seesAll() {
+    return maySeeForgotten.test(NOBODYS);
   }
 
   boolean sees(RMApp application) {

@@ -40,7 +40,7 @@ class RestAnswersTest {
       assertFalse(description.at("/info/version").asText().contains("$"), "filled in");
       List<String> paths = new ArrayList<>();
       description.get("paths").fieldNames().forEachRemaining(paths::add);
-      assertEquals(8, paths.size());
+      assertEquals(11, paths.size());
       for (String path : paths) {
         anybody.json(
             "/elastane" + path.replace("{node}", NODE).replace("{application}", application));
@@ -108,6 +108,40 @@ class RestAnswersTest {
       assertEquals(0, anybody.json("/elastane/v1/nodes?offset=2147483647").get("nodes").size());
       assertEquals(0, anybody.json("/elastane/v1/nodes?label=x").get("total").asInt());
       assertEquals(5, anybody.json("/elastane/v1/nodes?label=").get("total").asInt());
+    }
+  }
+
+  @Test
+  void historyAndPlanAreOfALabelThatANodeHas() throws Exception {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
+      MockNM node = cluster.registerReporting(NODE, 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      cluster.foresee(master, 1, 500, 512);
+      cluster.ask(master, 1024, 1);
+      cluster.heartbeatUntil("two containers", () -> cluster.containers(master) == 2, node);
+      SizeHistory sizes = cluster.scheduler().link().shown().history();
+      Await.until(
+          "a step with the node",
+          () -> {
+            sizes.sample();
+            JsonNode nodes = sizes.of(null).get("nodes");
+            return nodes.get(nodes.size() - 1).asInt() == 1;
+          });
+      WebClient anybody = new WebClient(cluster, null);
+
+      for (String query : Arrays.asList("", "?label=")) {
+        JsonNode history = anybody.json("/elastane/v1/history" + query);
+        int last = history.get("time_ms").size() - 1;
+        assertEquals(4096, history.get("physical_memory_mb").get(last).asInt());
+        JsonNode plan = anybody.json("/elastane/v1/plan" + query);
+        assertEquals(1, plan.get("nodes").asInt());
+        assertTrue(plan.at("/planned/cpu_cores/0").asDouble() >= 0.5, plan.toString());
+      }
+      for (String path : Arrays.asList("history", "plan")) {
+        assertEquals(
+            "404 no node has the label 'x'; see /elastane/v1/sizes",
+            anybody.refusal("/elastane/v1/" + path + "?label=x"));
+      }
     }
   }
 
@@ -215,6 +249,12 @@ class RestAnswersTest {
       JsonNode seen = stranger.json("/elastane/v1/nodes/" + NODE);
       assertEquals(0, seen.get("containers").size());
       assertEquals(1, seen.get("hidden_containers").asInt());
+      JsonNode history = seen.get("history");
+      assertEquals(0, history.get("containers").size());
+      assertEquals(history.get("age_ms").size(), history.at("/hidden/cpu_cores").size());
+      assertEquals(
+          "403 profiles are for administrators of YARN", stranger.refusal("/elastane/v1/profiles"));
+      new WebClient(cluster, "an-administrator").json("/elastane/v1/profiles");
       assertEquals("placed", kinds(owner).get(0));
       assertEquals(Collections.emptyList(), kinds(stranger));
     }
@@ -261,8 +301,13 @@ class RestAnswersTest {
       assertEquals(
           "503 the core gives no decisions now; the journal has earlier ones",
           anybody.refusal("/elastane/v1/decisions"));
+      assertEquals(
+          "503 the core gives no profiles now; `elastane profiles` reads them",
+          anybody.refusal("/elastane/v1/profiles"));
+      assertTrue(anybody.json("/elastane/v1/plan").get("planned").isNull());
       JsonNode node = anybody.json("/elastane/v1/nodes/" + NODE);
       assertTrue(node.get("containers").isNull());
+      assertTrue(node.get("history").isNull());
       assertTrue(node.get("planned").isNull());
       assertEquals(
           "503 the core does not say now which applications wait",

@@ -1,0 +1,40 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import org.apache.hadoop.util.Time;
+import org.apache.hadoop.yarn.util.MonotonicClock;
+
+/** What people and metrics are shown. Nothing decides by it. */
+final class Shown {
+  private final CoreStatus status;
+  private final CoreAnswers answers;
+  private final LatestSizes sizes;
+  private final SizeHistory history;
+
+  /**
+   * @param part which is out of service while the core gives no status or answer
+   */
+  Shown(CapacityScheduler scheduler, CoreGuard guard, Part part, CoreHandle core) {
+    status = new CoreStatus(guard, part, core, new MonotonicClock());
+    answers = new CoreAnswers(guard, part, core, new MonotonicClock());
+    sizes =
+        new LatestSizes(
+            () -> new SizesJson(scheduler, status.snapshot()).sizes(), new MonotonicClock());
+    history = new SizeHistory(sizes::all, Time::now);
+  }
+
+  CoreStatus status() {
+    return status;
+  }
+
+  CoreAnswers answers() {
+    return answers;
+  }
+
+  LatestSizes sizes() {
+    return sizes;
+  }
+
+  SizeHistory history() {
+    return history;
+  }
+}

@@ -1,0 +1,120 @@
+// The cluster: how it stands, its sizes over time, what was gained, and what fell back.
+
+import { count, counted, NOTHING } from "./amounts.js";
+import { ClusterCharts } from "./cluster-charts.js";
+import { ClusterFallbacks } from "./cluster-fallbacks.js";
+import { gains } from "./cluster-gain.js";
+import { element, field, section, select, setOptions } from "./element.js";
+import { QueuesSection } from "./queues-section.js";
+import { Tiles } from "./tiles.js";
+
+const ALL = "all";
+const OF_LABEL = "label:";
+
+export class ClusterView {
+  title = "Cluster";
+  #tiles = new Tiles();
+  #gained = new Tiles();
+  #charts = new ClusterCharts();
+  #fallbacks = new ClusterFallbacks();
+  #queues = new QueuesSection();
+  #label;
+
+  constructor(route, refreshNow) {
+    this.#label = select([[ALL, "all nodes"]], ALL, refreshNow);
+    this.root = element(
+      "div",
+      {},
+      section("State", this.#tiles.root),
+      section(
+        "Sizes",
+        field("Nodes of label", this.#label),
+        this.#charts.root,
+        element(
+          "p",
+          { className: "note" },
+          "Physical is what nodes registered, bookable what CapacityScheduler may give away by " +
+            "request, booked what containers requested, planned what they are expected to use, and " +
+            "used what agents measured. Planned and used CPU is in physical cores, the rest in " +
+            "virtual cores.",
+        ),
+      ),
+      section("What was gained", this.#gained.root),
+      section("Queues", this.#queues.root),
+      section("What fell back, and why", this.#fallbacks.root),
+    );
+  }
+
+  async refresh(ask) {
+    const label = this.#label.value;
+    const ofLabel = label === ALL ? {} : { label: label.slice(OF_LABEL.length) };
+    const [status, sizes, queues, history, plan, refusals] = await Promise.all([
+      ask("status", { nodes: "none" }),
+      ask("sizes"),
+      ask("queues"),
+      ask("history", ofLabel),
+      ask("plan", ofLabel),
+      // Without a core there are no decisions, which the tile says already.
+      ask("decisions", { kind: "refused", limit: 5 }, [503]),
+    ]);
+    if (sizes) {
+      this.#showLabels(sizes.labels);
+    }
+    if (status && sizes) {
+      this.#tiles.show(stateTiles(status, sizes.cluster));
+      this.#fallbacks.show(status, sizes.cluster, refusals?.decisions ?? []);
+    }
+    if (queues) {
+      this.#queues.show(queues.queues);
+    }
+    if (history) {
+      this.#charts.show(history, plan?.planned ?? null);
+    }
+    if (status && sizes && history) {
+      const entry = label === ALL ? sizes.cluster : sizes.labels.find((it) => it.label === ofLabel.label);
+      this.#gained.show(gains(entry ?? sizes.cluster, sizes.cluster, status.containers, history));
+    }
+  }
+
+  close() {
+    this.#charts.close();
+  }
+
+  #showLabels(labels) {
+    const options = labels.map(({ label }) => [OF_LABEL + label, label || "no label"]);
+    setOptions(this.#label, [[ALL, "all nodes"], ...options]);
+  }
+}
+
+function stateTiles(status, cluster) {
+  return [
+    {
+      name: "Mode",
+      value: status.mode ?? NOTHING,
+      about: status.mode === "observe" ? "decisions are recorded, and none is applied" : "",
+    },
+    {
+      name: "Core",
+      value: status.in_service ? "in service" : "out of service",
+      about: status.in_service ? "" : "CapacityScheduler decides alone",
+      isBad: !status.in_service,
+    },
+    {
+      name: "Nodes",
+      value: count(cluster.nodes),
+      about: `${count(cluster.nodes_raised)} raised, ${count(status.agents_fresh ?? cluster.nodes_measured)} reporting`,
+    },
+    { name: "Containers", value: count(status.containers), about: planned(status) },
+    {
+      name: "Waiting",
+      value: counted(status.waiting_applications, "application"),
+      about: `for ${counted(status.waiting_containers, "container")}`,
+    },
+  ];
+}
+
+function planned(status) {
+  return status.predicted_containers === undefined
+    ? ""
+    : `${count(status.predicted_containers)} planned by a profile`;
+}

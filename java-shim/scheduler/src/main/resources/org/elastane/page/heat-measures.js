@@ -1,0 +1,33 @@
+// What the heat map can show of a node: a share of its physical size.
+
+import { cores, gibOfMb, isNumber } from "./amounts.js";
+
+function share(part, whole) {
+  return isNumber(part) && whole > 0 ? part / whole : null;
+}
+
+function ofMemory(field) {
+  return {
+    of: (node) => share(node[field], node.physical_memory_mb),
+    words: (node) => `${gibOfMb(node[field])} of ${gibOfMb(node.physical_memory_mb)}`,
+  };
+}
+
+function ofCpu(field) {
+  return {
+    of: (node) => share(node[field], node.physical_vcores),
+    words: (node) => `${cores(node[field])} of ${node.physical_vcores} virtual`,
+  };
+}
+
+export const MEASURES = {
+  used_cpu: { name: "used CPU ÷ physical", ...ofCpu("used_cpu_cores") },
+  used_memory: { name: "used memory ÷ physical", ...ofMemory("used_memory_mb") },
+  booked_memory: { name: "booked memory ÷ physical", ...ofMemory("booked_memory_mb") },
+  planned_cpu: { name: "planned CPU ÷ physical", ...ofCpu("planned_cpu_cores") },
+};
+
+/** Whether there is no report that is recent enough to act on. */
+export function isSilent(node) {
+  return node.report_is_fresh !== true;
+}

@@ -1,0 +1,176 @@
+// All nodes: a heat map, and a table with the same nodes for search and keyboard.
+
+import { cores, count, counted, duration, gibOfMb, NOTHING, percent } from "./amounts.js";
+import { element, field, section, select, setText } from "./element.js";
+import { HeatMap, legend } from "./heat-map.js";
+import { isSilent, MEASURES } from "./heat-measures.js";
+import { nodeHref } from "./routes.js";
+import { Table } from "./table.js";
+
+const MOST_NODES = 10_000;
+const MOST_ROWS = 100;
+const PAINTED = "nodes painted";
+const collator = new Intl.Collator("en", { numeric: true });
+
+const COLUMNS = [
+  {
+    heading: "Node",
+    cell: (it) => ({ text: it.node, href: nodeHref(it.node) }),
+    sort: (it) => it.node,
+    isName: true,
+    isId: true,
+  },
+  { heading: "Label", cell: (it) => it.label || NOTHING, sort: (it) => it.label },
+  { heading: "Mode", cell: (it) => it.mode ?? NOTHING, sort: (it) => it.mode ?? "" },
+  { heading: "Raised", cell: (it) => (it.is_raised ? "yes" : "no"), sort: (it) => Number(it.is_raised) },
+  { heading: "Report age", cell: report, sort: (it) => it.report_age_ms ?? Infinity, number: true },
+  ...["physical", "bookable", "booked", "planned", "used"].map((kind) => memoryColumn(kind)),
+  {
+    heading: "Physical vcores",
+    cell: (it) => count(it.physical_vcores),
+    sort: (it) => it.physical_vcores,
+    number: true,
+  },
+  {
+    heading: "Booked vcores",
+    cell: (it) => count(it.booked_vcores),
+    sort: (it) => it.booked_vcores,
+    number: true,
+  },
+  {
+    heading: "Planned CPU",
+    cell: (it) => cores(it.planned_cpu_cores),
+    sort: (it) => it.planned_cpu_cores,
+    number: true,
+  },
+  {
+    heading: "Used CPU",
+    cell: (it) => cores(it.used_cpu_cores),
+    sort: (it) => it.used_cpu_cores,
+    number: true,
+  },
+];
+
+export class NodesView {
+  title = "Nodes";
+  #nodes = [];
+  #isPainted = false;
+  #measure;
+  #filter;
+  #legend = legend();
+  #told = element("p", { className: "told" });
+  #table = new Table("Nodes", COLUMNS, { key: (it) => it.node, most: MOST_ROWS, isAlone: true });
+  #map = new HeatMap({
+    onhover: (cell) =>
+      setText(
+        this.#told,
+        cell ? this.#words(cell) : "Point at a cell for its numbers; click to open the node.",
+      ),
+    onopen: (cell) => {
+      location.hash = nodeHref(cell.node.node);
+    },
+  });
+
+  constructor() {
+    const measures = Object.entries(MEASURES).map(([key, { name }]) => [key, name]);
+    this.#measure = select(measures, "used_cpu", () => this.#show());
+    this.#filter = element("input", {
+      type: "search",
+      oninput: () => this.#show(),
+      placeholder: "part of a name or label",
+    });
+    this.root = element(
+      "div",
+      {},
+      section(
+        "Nodes",
+        element(
+          "div",
+          { className: "fields" },
+          field("Colour", this.#measure),
+          field("Filter", this.#filter),
+        ),
+        this.#legend.root,
+        this.#map.root,
+        this.#told,
+        this.#table.root,
+      ),
+    );
+  }
+
+  async refresh(ask) {
+    const answer = await ask("nodes", { limit: MOST_NODES });
+    if (!answer) {
+      return;
+    }
+    this.#nodes = answer.nodes.sort(
+      (one, other) => collator.compare(one.label, other.label) || collator.compare(one.node, other.node),
+    );
+    this.#show();
+    this.#markPainted();
+  }
+
+  close() {
+    this.#map.close();
+    this.#legend.close();
+  }
+
+  #show() {
+    const wanted = this.#filter.value.trim().toLowerCase();
+    const measure = MEASURES[this.#measure.value];
+    const isFound = (node) =>
+      node.node.toLowerCase().includes(wanted) || node.label.toLowerCase().includes(wanted);
+    const cells = this.#nodes.map((node) => ({
+      node,
+      share: measure.of(node),
+      isSilent: isSilent(node),
+      isFound: isFound(node),
+    }));
+    this.#map.show(cells, summary(cells, measure));
+    this.#table.empty = this.#nodes.length
+      ? "No node has this in its name or label."
+      : "No node is registered.";
+    this.#table.update(cells.filter((cell) => cell.isFound).map((cell) => cell.node));
+  }
+
+  #words({ node, share, isSilent: silent }) {
+    const measure = MEASURES[this.#measure.value];
+    const state = silent ? "; no fresh report" : "";
+    const known = share === null ? "not known" : `${percent(share * 100)} (${measure.words(node)})`;
+    return `${node.node}: ${measure.name} ${known}${state}`;
+  }
+
+  /** Measures once for each opening of the view how long it took until the map was painted. */
+  #markPainted() {
+    if (this.#isPainted) {
+      return;
+    }
+    this.#isPainted = true;
+    // The first callback runs before the painting, the second one after it.
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        performance.measure(PAINTED, { start: 0, detail: { nodes: this.#nodes.length } });
+      }),
+    );
+  }
+}
+
+function memoryColumn(kind) {
+  const value = (it) => it[`${kind}_memory_mb`];
+  const heading = `${kind[0].toUpperCase()}${kind.slice(1)} memory`;
+  return { heading, cell: (it) => gibOfMb(value(it)), sort: value, number: true };
+}
+
+function report(node) {
+  return node.report_age_ms === null ? "never" : duration(node.report_age_ms);
+}
+
+function summary(cells, measure) {
+  const shares = cells.filter((it) => !it.isSilent && it.share !== null).map((it) => it.share);
+  const silent = cells.filter((it) => it.isSilent).length;
+  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  const numbers = shares.length
+    ? `${measure.name} ${percent(100 * mean)} in the mean, ${percent(100 * Math.max(...shares))} at most`
+    : `${measure.name} of no node is known`;
+  return `Heat map of ${counted(cells.length, "node")}: ${numbers}; ${count(silent)} silent. The table below has the same nodes.`;
+}

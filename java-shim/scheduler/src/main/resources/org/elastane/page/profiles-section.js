@@ -1,0 +1,88 @@
+// The profiles: what earlier runs of applications used.
+
+import { cores, count, duration, memory, moment, NOTHING, percent } from "./amounts.js";
+import { Problem } from "./fetching.js";
+import { section } from "./element.js";
+import { Table } from "./table.js";
+
+const MOST = 10_000;
+const MOST_ROWS = 300;
+// A profile changes when a run ends, so that its table is not asked for in each round.
+const EVERY_MS = 60_000;
+
+const COLUMNS = [
+  { heading: "Profile", cell: (it) => it.profile, sort: (it) => it.profile, isName: true, isId: true },
+  { heading: "Runs", cell: (it) => count(it.runs), sort: (it) => it.runs, number: true },
+  {
+    heading: "Expected length",
+    cell: (it) => duration(it.length_ms),
+    sort: (it) => it.length_ms,
+    number: true,
+  },
+  { heading: "Last used", cell: (it) => moment(it.used_ms), sort: (it) => it.used_ms, number: true },
+  { heading: "Containers", cell: (it) => it.kind, sort: (it) => it.kind },
+  {
+    heading: "Margin",
+    cell: (it) => percent(it.margin_percent),
+    sort: (it) => it.margin_percent,
+    number: true,
+  },
+  {
+    heading: "Peak memory",
+    cell: (it) => memory(it.peak?.memory_bytes),
+    sort: (it) => it.peak?.memory_bytes,
+    number: true,
+  },
+  {
+    heading: "Peak CPU",
+    cell: (it) => cores(it.peak?.cpu_cores),
+    sort: (it) => it.peak?.cpu_cores,
+    number: true,
+  },
+];
+
+export class ProfilesSection {
+  #profiles = [];
+  #wanted = "";
+  #askedMs = -Infinity;
+  #refused = "";
+  #table = new Table("Profiles", COLUMNS, { key: (it) => it.key, most: MOST_ROWS, isAlone: true });
+  root = section("Profiles", this.#table.root);
+
+  async refresh(ask) {
+    if (performance.now() - this.#askedMs < EVERY_MS) {
+      return;
+    }
+    const answer = await ask("profiles", { limit: MOST }, [403]);
+    if (answer === null) {
+      return;
+    }
+    this.#askedMs = performance.now();
+    this.#refused = answer instanceof Problem ? answer.words : "";
+    this.#profiles = answer instanceof Problem ? [] : answer.profiles.flatMap(byKind);
+    this.filter(this.#wanted);
+  }
+
+  /** Shows the profiles whose names contain a text in lower case. */
+  filter(wanted) {
+    this.#wanted = wanted;
+    const empty = wanted ? "None that matches the filter." : "No profile yet: one is made when a run ends.";
+    this.#table.empty = this.#refused || empty;
+    this.#table.update(this.#profiles.filter((it) => it.profile.toLowerCase().includes(wanted)));
+  }
+}
+
+/** One row for each kind of container; a profile without one has a row, too. */
+function byKind({ kinds, ...profile }) {
+  if (kinds.length === 0) {
+    return [{ ...profile, key: profile.profile, kind: NOTHING }];
+  }
+  return kinds.map((it) => {
+    const kind = nameOf(it);
+    return { ...profile, ...it, kind, key: `${profile.profile}\n${kind}` };
+  });
+}
+
+function nameOf({ kind, request_priority: priority }) {
+  return priority === null || priority === undefined ? kind : `${kind}, priority ${priority}`;
+}

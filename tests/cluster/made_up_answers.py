@@ -1,0 +1,387 @@
+"""Answers of the REST for the page: those of a cluster that is too large for one machine. They are
+made up; a test checks them by the REST's description."""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import cached_property
+from typing import Any
+
+NODES = 5_000
+APPLICATIONS = 300
+WAITING_EVERY = 10
+CONTAINERS_OF_NODE = 12
+NODE_MB = 262_144
+NODE_VCORES = 64
+STARTED = 1_763_736_000_000
+HISTORY = 1_080
+STEP_MS = 10_000
+
+
+def node_name(index: int) -> str:
+    return f"node-{index:04}.example.com:45454"
+
+
+def application_id(index: int) -> str:
+    return f"application_{STARTED}_{index:04}"
+
+
+def container_id(application: int, number: int) -> str:
+    return f"container_{STARTED}_{application:04}_01_{number:06}"
+
+
+class Answers:
+    """Made-up answers of the REST."""
+
+    def __init__(self, nodes: int = NODES, applications: int = APPLICATIONS) -> None:
+        self._nodes = nodes
+        self._applications = applications
+
+    def of(self, path: str, query: dict[str, str]) -> Any | None:
+        """None for an unknown path."""
+        fixed = {
+            "status": self.status,
+            "sizes": lambda: {"cluster": self._cluster, "labels": self._labels},
+            "queues": lambda: self._page("queues", self.queues),
+            "history": self.history,
+            "plan": lambda: {"nodes": self._nodes, "planned": self._plan(self._nodes)},
+            "nodes": lambda: self._page("nodes", self.nodes),
+            "applications": lambda: self._page("applications", self.applications),
+            "profiles": lambda: self._page("profiles", self.profiles),
+            "decisions": lambda: self.decisions(query),
+        }
+        if path in fixed:
+            return fixed[path]()
+        kind, _, name = path.partition("/")
+        if kind == "nodes":
+            found = [index for index, it in enumerate(self.nodes) if it["node"] == name]
+            return self.node(found[0]) if found else None
+        found = [it for it in self.applications if it["application"] == name]
+        if kind != "applications" or not found:
+            return None
+        index = int(name.rpartition("_")[2])
+        return {**found[0], "containers": [self._container(index, it, index) for it in range(8)]}
+
+    @cached_property
+    def nodes(self) -> list[dict[str, Any]]:
+        return [self._node(index) for index in range(self._nodes)]
+
+    @cached_property
+    def applications(self) -> list[dict[str, Any]]:
+        return [self._application(index) for index in reversed(range(self._applications))]
+
+    @cached_property
+    def profiles(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "profile": f"app|SPARK|root|root.etl|nightly-{index}|main.py|#",
+                "runs": 3 + index,
+                "length_ms": 600_000 + 1000 * index,
+                "used_ms": STARTED,
+                "kinds": [
+                    {
+                        "kind": "executor",
+                        "request_priority": 1,
+                        "margin_percent": 25.0,
+                        "peak": amounts(1.5, 3 << 30),
+                        "mean": amounts(0.8, 2 << 30),
+                    }
+                ],
+            }
+            for index in range(40)
+        ]
+
+    @cached_property
+    def queues(self) -> list[dict[str, Any]]:
+        part = {"label": "", "capacity_percent": 40.0, "maximum_capacity_percent": 100.0}
+        return [
+            {
+                "queue": path,
+                "mode": "enforce",
+                "state": "RUNNING",
+                "applications": 60,
+                "labels": [{**part, **sizes(self._nodes // 5, 0.5)}],
+            }
+            for path in ("root", "root.etl", "root.etl.nightly", "root.analysts", "root.default")
+        ]
+
+    def status(self) -> dict[str, Any]:
+        waiting = [it for it in self.applications if it["waiting"]]
+        keys = ("application", "name", "queue")
+        silent = sum(not self._is_fresh(index) for index in range(self._nodes))
+        return {
+            "in_service": True,
+            "mode": "enforce",
+            "nodes_enforced": self._nodes,
+            "agents_fresh": self._nodes - silent,
+            "agents_silent": silent,
+            "containers": CONTAINERS_OF_NODE * self._nodes,
+            "predicted_containers": 10 * self._nodes,
+            "mean_margin_percent": 22.5,
+            "waiting_applications": len(waiting) + 2,
+            "waiting_containers": 40 * len(waiting),
+            "refused_commits": 17,
+            "depository_in_service": True,
+            "journal_in_service": True,
+            "learner_alive": True,
+            "nodes": [{"node": it["node"], "report_is_fresh": True} for it in self.nodes],
+            "waiting": [{**{key: it[key] for key in keys}, **it["waiting"]} for it in waiting],
+        }
+
+    def history(self) -> dict[str, Any]:
+        now = round(time.time() * 1000)
+        turns = [math.sin(index / 60) for index in range(HISTORY)]
+        fixed = {
+            "nodes": self._nodes,
+            "nodes_raised": self._nodes // 2,
+            "nodes_measured": self._nodes,
+            "physical_memory_mb": NODE_MB * self._nodes,
+            "physical_vcores": NODE_VCORES * self._nodes,
+        }
+        moving = {
+            "bookable_memory_mb": (NODE_MB, 1.35),
+            "booked_memory_mb": (NODE_MB, 1.2),
+            "planned_memory_mb": (NODE_MB, 0.72),
+            "used_memory_mb": (NODE_MB, 0.6),
+            "bookable_vcores": (NODE_VCORES, 1.6),
+            "booked_vcores": (NODE_VCORES, 1.3),
+            "planned_cpu_cores": (NODE_VCORES, 0.7),
+            "used_cpu_cores": (NODE_VCORES, 0.58),
+        }
+        return {
+            "step_ms": STEP_MS,
+            "time_ms": [now - STEP_MS * (HISTORY - 1 - index) for index in range(HISTORY)],
+            **{name: [value] * HISTORY for name, value in fixed.items()},
+            **{
+                name: [round(self._nodes * size * (share + 0.1 * turn)) for turn in turns]
+                for name, (size, share) in moving.items()
+            },
+        }
+
+    def node(self, index: int) -> dict[str, Any]:
+        ages = [15_000 * step for step in reversed(range(60))]
+        names = [(index % self._applications, number) for number in range(CONTAINERS_OF_NODE)]
+        containers = [
+            {
+                "container": container_id(*name),
+                "application": application_id(name[0]),
+                "cpu_cores": [
+                    None if step < 5 * name[1] else 2 + math.sin(step / 7 + name[1])
+                    for step in range(60)
+                ],
+                "memory_bytes": [
+                    None if step < 5 * name[1] else (8 << 30) + step * (32 << 20)
+                    for step in range(60)
+                ],
+                "planned_cpu_cores": [None if step < 5 * name[1] else 2.5 for step in range(60)],
+                "planned_memory_bytes": [
+                    None if step < 5 * name[1] else 11 << 30 for step in range(60)
+                ],
+            }
+            for name in names
+        ]
+        hidden = {"cpu_cores": [3.0] * 60, "memory_bytes": [12 << 30] * 60}
+        return {
+            **self.nodes[index],
+            "capacity": amounts(64, NODE_MB << 20),
+            "planned": self._plan(1),
+            "containers": [self._container(*name, index) for name in names],
+            "hidden_containers": 2,
+            "arrivals": [{"application": application_id(0), "name": "nightly-0", "in_ms": 42_000}],
+            "history": {"age_ms": ages, "containers": containers, "hidden": hidden},
+        }
+
+    def decisions(self, query: dict[str, str]) -> dict[str, Any]:
+        """One more each second, as a busy cluster has."""
+        newest = 10_000 + int(time.time()) % 100_000
+        first = min(newest, int(query.get("before", newest + 1)) - 1)
+        now = round(time.time() * 1000)
+        found = []
+        for number in range(first, max(0, first - 2_000), -1):
+            one = self._decision(number, now - 1_000 * (newest - number))
+            if all(one.get(key) == query[key] for key in query.keys() - {"before", "limit"}):
+                found.append(one)
+        shown = found[: int(query.get("limit", 100))]
+        return {"decisions": shown, "next_before": shown[-1]["number"] if shown else None}
+
+    def _decision(self, number: int, time_ms: int) -> dict[str, Any]:
+        one = {"number": number, "time_ms": time_ms}
+        index = number % self._applications
+        node = node_name(number % self._nodes)
+        if number % 7 == 0:
+            reason = "of memory, 1.5 GiB are short from 20 s on"
+            return {
+                **one,
+                "kind": "refused",
+                "application": application_id(index),
+                "node": node,
+                "reason": reason,
+            }
+        if number % 11 == 0:
+            reason = "its demand leaves room above the registered size"
+            return {**one, "kind": "bookable", "node": node, "ratio": 1.206, "reason": reason}
+        return {
+            **one,
+            "kind": "placed",
+            "application": application_id(index),
+            "application_name": f"nightly-{index}",
+            "container": container_id(index, number % 90),
+            "node": node,
+            "reason": "fits",
+            "by_core": True,
+            "application_master": False,
+            "request_priority": 1,
+            "profile": f"app|SPARK|root|root.etl|nightly-{index}|main.py|#",
+            "by_others": False,
+            "score": 0.0833,
+            "considered": [
+                {"application": application_id(index), "score": 0.0833, "verdict": "may-go"},
+                {"application": None, "score": 0.125, "verdict": "would-delay-another"},
+            ],
+            "memory_bytes": 4 << 30,
+            "vcores": 2,
+            "booked_memory_bytes": NODE_MB << 20,
+            "booked_vcores": 64,
+            "physical_memory_bytes": NODE_MB << 20,
+            "physical_vcores": NODE_VCORES,
+        }
+
+    @staticmethod
+    def _is_fresh(index: int) -> bool:
+        return index % 97 != 5
+
+    def _node(self, index: int) -> dict[str, Any]:
+        share = 0.5 + 0.45 * math.sin(index / 30) * math.cos(index / 7)
+        return {
+            "node": node_name(index),
+            "label": "gpu" if index % 20 == 0 else "",
+            "mode": "enforce",
+            "is_raised": index % 2 == 0,
+            "report_age_ms": 1_500 if self._is_fresh(index) else 125_000,
+            "report_is_fresh": self._is_fresh(index),
+            **sizes(1, share),
+        }
+
+    def _application(self, index: int) -> dict[str, Any]:
+        waits = index % WAITING_EVERY == 0
+        waiting = {
+            "containers": 40,
+            "for_ms": 95_000,
+            "request_priority": 1,
+            "reason": "no node has room for its plan: of memory, 1.5 GiB are short on the best one",
+            "limit_of": "elastane" if index % 20 else "capacity-scheduler",
+            "node": node_name(1),
+            "planned_start": {
+                "node": node_name(7 % self._nodes),
+                "in_ms": 42_000,
+                "last_in_ms": 300_000,
+                "containers": 12,
+            },
+            "deadline": {"at_ms": STARTED + 9_000_000, "chance": 0.92},
+        }
+        return {
+            "application": application_id(index),
+            "name": "<b>bold</b><script>fail()</script>" if index == 7 else f"nightly-{index}",
+            "user": "etl" if index % 3 else "analyst",
+            "queue": "root.etl.nightly",
+            "type": "SPARK",
+            "state": "waiting" if waits else "running",
+            "yarn_state": "RUNNING",
+            "submitted_ms": STARTED,
+            "progress_percent": 42.5,
+            "running_containers": 8,
+            "booked_memory_mb": 32_768,
+            "booked_vcores": 16,
+            "waiting": waiting if waits else None,
+        }
+
+    def _container(self, application: int, number: int, node: int) -> dict[str, Any]:
+        limits = ("weight_cores", "cap_cores", "memory_bytes", "disk_bytes_per_s")
+        network = ("network_weight_bytes_per_s", "network_bytes_per_s")
+        return {
+            "container": container_id(application, number),
+            "application": application_id(application),
+            "node": node_name(node),
+            "application_master": number == 0,
+            "request_priority": None if number == 0 else 1,
+            "running_for_ms": 754_000,
+            "ends_in_ms": None if number == 0 else 305_000,
+            "requested_memory_bytes": 16 << 30,
+            "requested_vcores": 4,
+            "profile": None if number == 0 else "app|SPARK|root|root.etl|nightly|main.py|#",
+            "by_others": number == 0,
+            "margin_percent": 22.5,
+            "corrected_by": [1, 1, 1, 1],
+            "planned": amounts(2.5, 11 << 30),
+            "measured": {
+                "age_ms": 1_200,
+                "used": amounts(2.1, 9 << 30),
+                "sample_ms": 1_000,
+                "cpu_throttled": 0,
+                "cpu_waited_cores": 0,
+                "anonymous_bytes": 8 << 30,
+                "file_bytes": 1 << 30,
+                "heap_used_bytes": 4 << 30,
+                "heap_committed_bytes": 6 << 30,
+                **{f"limit_{name}": None for name in (*limits, *network)},
+                "limit_weight_cores": 2.5,
+                "limit_memory_bytes": 16 << 30,
+            },
+        }
+
+    @property
+    def _cluster(self) -> dict[str, Any]:
+        return self._counted(self._nodes)
+
+    @property
+    def _labels(self) -> list[dict[str, Any]]:
+        labelled = self._nodes // 20
+        return [
+            {"label": "", **self._counted(self._nodes - labelled)},
+            {"label": "gpu", **self._counted(labelled)},
+        ]
+
+    @staticmethod
+    def _counted(nodes: int) -> dict[str, Any]:
+        numbers = {"nodes": nodes, "nodes_raised": nodes // 2, "nodes_measured": nodes}
+        return {**numbers, **sizes(nodes, 0.6)}
+
+    @staticmethod
+    def _plan(nodes: int) -> dict[str, Any]:
+        falling = [nodes * (1 - slot / 400) for slot in range(200)]
+        return {
+            "slot_ms": 3_000,
+            "cpu_cores": [40 * share for share in falling],
+            "memory_bytes": [(NODE_MB << 20) * 0.72 * share for share in falling],
+            "network_bytes_per_s": [1e6 * share for share in falling],
+            "disk_bytes_per_s": [1e6 * share for share in falling],
+        }
+
+    @staticmethod
+    def _page(name: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"total": len(entries), "offset": 0, name: entries}
+
+
+def amounts(cpu_cores: float, memory_bytes: int) -> dict[str, float]:
+    return {
+        "cpu_cores": cpu_cores,
+        "memory_bytes": memory_bytes,
+        "network_bytes_per_s": 1e6,
+        "disk_bytes_per_s": 2e6,
+    }
+
+
+def sizes(nodes: int, used: float) -> dict[str, Any]:
+    return {
+        "physical_memory_mb": NODE_MB * nodes,
+        "physical_vcores": NODE_VCORES * nodes,
+        "bookable_memory_mb": round(NODE_MB * nodes * 1.35),
+        "bookable_vcores": round(NODE_VCORES * nodes * 1.6),
+        "booked_memory_mb": round(NODE_MB * nodes * 2 * used),
+        "booked_vcores": round(NODE_VCORES * nodes * 2 * used),
+        "planned_memory_mb": round(NODE_MB * nodes * used * 1.2),
+        "planned_cpu_cores": round(NODE_VCORES * nodes * used * 1.2, 3),
+        "used_memory_mb": round(NODE_MB * nodes * used),
+        "used_cpu_cores": round(NODE_VCORES * nodes * used, 3),
+    }
