@@ -336,8 +336,8 @@ impl Elastane {
 
     /// The state of the cluster and all counters, as JSON.
     pub fn status(&self, now_ms: i64) -> String {
-        // The lock is held for the snapshot only.
-        let snapshot = self.service.lock().status(now_ms);
+        let mut snapshot = self.service.lock().status(now_ms);
+        while self.service.lock().add_to_status(&mut snapshot) {}
         let status = Status {
             service: snapshot.into_status(),
             profiles: self.depository.profile_count(),

@@ -366,9 +366,14 @@ impl Service {
         self.runs.take_whole(now_ms)
     }
 
-    /// Nodes and waiting applications, for people.
-    pub fn status(&mut self, now_ms: i64) -> StatusSnapshot {
-        StatusSnapshot::take(&mut self.cluster, &self.measured, &self.runs, &self.deadlines, now_ms)
+    /// Nodes and waiting applications, for people: an empty snapshot to go on with.
+    pub fn status(&self, now_ms: i64) -> StatusSnapshot {
+        StatusSnapshot::begin(&self.cluster, &self.runs, now_ms)
+    }
+
+    /// Adds some to a snapshot; false once it is complete.
+    pub fn add_to_status(&mut self, snapshot: &mut StatusSnapshot) -> bool {
+        snapshot.go_on(&mut self.cluster, &self.measured, &self.deadlines)
     }
 
     fn node_name(&self, node: NodeId) -> String {

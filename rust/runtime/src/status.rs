@@ -1,14 +1,17 @@
 //! Nodes and waiting applications, for `status`.
 
-use std::collections::HashMap;
+mod words;
+
+use std::collections::{HashMap, VecDeque};
 
 use elastane_core::Cluster;
-use elastane_core::cluster::{ApplicationId, Ask, KeptNode, NodeId, PlannedStart, WaitReason};
+use elastane_core::cluster::{ApplicationId, Ask, NodeEntry, NodeId, PlannedStart, WaitReason};
 use serde::Serialize;
 
 use crate::deadlines::{DeadlineStatus, Deadlines};
 use crate::measured::Measured;
 use crate::runs::Runs;
+use words::Words;
 
 const ENFORCE: &str = "enforce";
 
@@ -81,6 +84,23 @@ struct NodeStatus {
 }
 
 impl NodeStatus {
+    fn of(entry: &NodeEntry, measured: Option<Measured>, fresh_for_ms: i64, now_ms: i64) -> Self {
+        Self {
+            node: entry.name.clone(),
+            mode: mode(entry.is_enforced),
+            report_is_fresh: entry.is_fresh(fresh_for_ms, now_ms),
+            bookable_memory_ratio: f64::from(entry.bookable.memory_thousandths) / 1e3,
+            bookable_vcores_ratio: f64::from(entry.bookable.vcores_thousandths) / 1e3,
+            report_age_ms: entry.last_report_ms.map(|last_ms| now_ms - last_ms),
+            containers: entry.node.running_count(),
+            booked_memory_bytes: entry.booked.memory_bytes,
+            booked_vcores: entry.booked.vcores,
+            registered_memory_bytes: entry.registered.memory_bytes,
+            registered_vcores: entry.registered.vcores,
+            measured,
+        }
+    }
+
     /// What can still be booked.
     fn free_bytes(&self) -> u64 {
         let bookable = self.registered_memory_bytes as f64 * self.bookable_memory_ratio;
@@ -135,14 +155,22 @@ struct PlannedStartStatus {
     containers: u32,
 }
 
-/// Plain data of one moment. Its owner takes it under the service's lock, and writes it in words
-/// without: heartbeats wait for neither words nor JSON.
+/// Nodes that are copied before a heartbeat gets its turn.
+const NODES_AT_ONCE: usize = 200;
+/// Reasons that are worked out before a heartbeat gets its turn.
+const REASONS_AT_ONCE: usize = 100;
+
+/// Plain data, taken in short steps under the service's lock; it is written in words without. Heartbeats wait for a
+/// step, and for neither words nor JSON. What begins or ends meanwhile may be left out.
 #[derive(Debug)]
 pub struct StatusSnapshot {
     enforces: bool,
     runs_recording: usize,
     runs_resumed: u64,
     now_ms: i64,
+    /// What is still to be done.
+    nodes_to_copy: VecDeque<NodeId>,
+    to_ask: VecDeque<(ApplicationId, Ask)>,
     nodes: Vec<(NodeId, NodeStatus)>,
     waiting: Vec<WaitingSnapshot>,
     /// Those that a reason names.
@@ -159,62 +187,74 @@ struct WaitingSnapshot {
     why: Option<WaitReason>,
 }
 
-impl StatusSnapshot {
-    pub(crate) fn take(
+impl WaitingSnapshot {
+    /// None where it is gone.
+    fn of(
         cluster: &mut Cluster,
-        measured: &HashMap<NodeId, Measured>,
-        runs: &Runs,
         deadlines: &Deadlines,
+        id: ApplicationId,
+        ask: Ask,
         now_ms: i64,
-    ) -> Self {
-        let fresh_for_ms = cluster.settings().fresh_for_ms;
-        let nodes = cluster.nodes().map(|(number, entry)| {
-            let status = NodeStatus {
-                node: entry.name.clone(),
-                mode: mode(entry.is_enforced),
-                report_is_fresh: entry.is_fresh(fresh_for_ms, now_ms),
-                bookable_memory_ratio: f64::from(entry.bookable.memory_thousandths) / 1e3,
-                bookable_vcores_ratio: f64::from(entry.bookable.vcores_thousandths) / 1e3,
-                report_age_ms: entry.last_report_ms.map(|last_ms| now_ms - last_ms),
-                containers: entry.node.running_count(),
-                booked_memory_bytes: entry.booked.memory_bytes,
-                booked_vcores: entry.booked.vcores,
-                registered_memory_bytes: entry.registered.memory_bytes,
-                registered_vcores: entry.registered.vcores,
-                measured: measured.get(&number).cloned(),
-            };
-            (number, status)
-        });
-        let nodes = nodes.collect();
+    ) -> Option<Self> {
+        // Where CapacityScheduler decides by now, what the core found before is no reason any more.
+        let why = cluster
+            .wait_reason(id, now_ms)
+            .filter(|why| why.node().is_none_or(|node| cluster.decides(node, now_ms)));
+        let application = cluster.application(id)?;
+        let since_ms = application.waiting_since_ms;
+        let application = application.id.clone();
+        let start = PlannedStart::of(cluster, id);
+        let deadline = deadlines.status(cluster, id, now_ms);
+        Some(Self { application, ask, since_ms, deadline, start, why })
+    }
+}
+
+impl StatusSnapshot {
+    /// Says what is to be copied.
+    pub(crate) fn begin(cluster: &Cluster, runs: &Runs, now_ms: i64) -> Self {
         let applications = cluster.applications();
-        let asking: Vec<_> =
-            applications.filter_map(|(id, it)| Some((id, it.waiting.or(it.held)?))).collect();
-        let waiting = asking.into_iter().filter_map(|(id, ask)| {
-            // Where CapacityScheduler decides by now, what the core found before is no reason any more.
-            let why = cluster
-                .wait_reason(id, now_ms)
-                .filter(|why| why.node().is_none_or(|node| cluster.decides(node, now_ms)));
-            let application = cluster.application(id)?;
-            let since_ms = application.waiting_since_ms;
-            let application = application.id.clone();
-            let start = PlannedStart::of(cluster, id);
-            let deadline = deadlines.status(cluster, id, now_ms);
-            Some(WaitingSnapshot { application, ask, since_ms, deadline, start, why })
-        });
-        let waiting: Vec<_> = waiting.collect();
-        let named = waiting.iter().filter_map(|waiting| named_application(waiting.why.as_ref()?));
-        let applications = named
-            .filter_map(|named| Some((named, cluster.application(named)?.id.clone())))
-            .collect();
+        let asking = applications.filter_map(|(id, it)| Some((id, it.waiting.or(it.held)?)));
         Self {
             enforces: cluster.settings().enforce,
             runs_recording: runs.recording(),
             runs_resumed: runs.resumed(),
             now_ms,
-            nodes,
-            waiting,
-            applications,
+            nodes_to_copy: cluster.nodes().map(|(id, _)| id).collect(),
+            to_ask: asking.collect(),
+            nodes: Vec::new(),
+            waiting: Vec::new(),
+            applications: HashMap::new(),
         }
+    }
+
+    /// Copies some nodes, or asks why some applications wait; false once there is no more.
+    pub(crate) fn go_on(
+        &mut self,
+        cluster: &mut Cluster,
+        measured: &HashMap<NodeId, Measured>,
+        deadlines: &Deadlines,
+    ) -> bool {
+        if !self.nodes_to_copy.is_empty() {
+            let some = NODES_AT_ONCE.min(self.nodes_to_copy.len());
+            for number in self.nodes_to_copy.drain(..some) {
+                if let Some(entry) = cluster.node(number) {
+                    let measured = measured.get(&number).cloned();
+                    let fresh_for_ms = cluster.settings().fresh_for_ms;
+                    let status = NodeStatus::of(entry, measured, fresh_for_ms, self.now_ms);
+                    self.nodes.push((number, status));
+                }
+            }
+        } else {
+            let some = REASONS_AT_ONCE.min(self.to_ask.len());
+            for (id, ask) in self.to_ask.drain(..some) {
+                let waiting = WaitingSnapshot::of(cluster, deadlines, id, ask, self.now_ms);
+                let named = waiting.as_ref().and_then(|it| named_application(it.why.as_ref()?));
+                let named = named.and_then(|named| Some((named, cluster.application(named)?)));
+                self.applications.extend(named.map(|(named, it)| (named, it.id.clone())));
+                self.waiting.extend(waiting);
+            }
+        }
+        !self.nodes_to_copy.is_empty() || !self.to_ask.is_empty()
     }
 
     /// The same in words.
@@ -271,112 +311,5 @@ fn named_application(why: &WaitReason) -> Option<ApplicationId> {
         | WaitReason::Yields { .. }
         | WaitReason::Observed { .. }
         | WaitReason::Skipped { .. } => None,
-    }
-}
-
-/// Names for the words.
-struct Words<'a> {
-    now_ms: i64,
-    nodes: HashMap<NodeId, &'a str>,
-    applications: &'a HashMap<ApplicationId, String>,
-    /// The most memory that can still be booked on one node; none without nodes.
-    most_free_bytes: Option<u64>,
-}
-
-impl Words<'_> {
-    fn node(&self, node: NodeId) -> &str {
-        self.nodes.get(&node).copied().unwrap_or("a node that is gone")
-    }
-
-    fn application(&self, application: ApplicationId) -> &str {
-        self.applications.get(&application).map_or("an application that is gone", String::as_str)
-    }
-
-    fn planned(&self, start: PlannedStart) -> PlannedStartStatus {
-        let from_now = |at_ms: i64| (at_ms - self.now_ms).max(0);
-        PlannedStartStatus {
-            node: self.node(start.node).to_owned(),
-            in_ms: from_now(start.first_ms),
-            last_in_ms: from_now(start.last_ms),
-            containers: start.containers,
-        }
-    }
-
-    fn reason(&self, why: Option<WaitReason>, ask: &Ask) -> String {
-        let Some(why) = why else {
-            return self.without_a_note(ask);
-        };
-        let (at, reason) = match why {
-            WaitReason::Held => {
-                return "CapacityScheduler does not let it start: the application masters of its queue or \
-                        its user are at their limit (maximum-am-resource-percent), or too many \
-                        applications run (max-parallel-apps)"
-                    .to_owned();
-            }
-            WaitReason::NoFit { node, excess: Some(excess), .. } => (node, excess.to_string()),
-            WaitReason::NoFit { node, resource, .. } => {
-                let resource = resource.name();
-                (node, format!("{resource} was short when last asked, and is not now"))
-            }
-            WaitReason::Behind { node, behind } => {
-                let first = self.application(behind);
-                (node, format!("it would delay the planned start of {first}, which goes first"))
-            }
-            WaitReason::Kept(kept) => {
-                let (other, start) = (self.application(kept.application), self.start(&kept));
-                (kept.node, format!("kept for {other}, {start}"))
-            }
-            WaitReason::Skipped { node } => (
-                node,
-                "it fits, and CapacityScheduler skipped it: a user limit, a node label, locality, a \
-                 blacklist or a placement constraint"
-                    .to_owned(),
-            ),
-            WaitReason::AtMaximum { node } => {
-                (node, "its queue is at its maximum capacity by demand".to_owned())
-            }
-            WaitReason::UserAtLimit { node } => {
-                (node, "its user is at its limit in the queue by demand".to_owned())
-            }
-            WaitReason::Yields { node } => (
-                node,
-                "its queue has its guarantee, and another queue waits for its own".to_owned(),
-            ),
-            WaitReason::Observed { node } => (
-                node,
-                "it or its queue is in mode observe, and the node's size is booked".to_owned(),
-            ),
-            WaitReason::Keeps(kept) => (kept.node, format!("kept for it, {}", self.start(&kept))),
-        };
-        format!("{}: {reason}", self.node(at))
-    }
-
-    /// No round has asked for it.
-    fn without_a_note(&self, ask: &Ask) -> String {
-        let asked = ask.request.memory_bytes;
-        match self.most_free_bytes {
-            Some(free) if free < asked => {
-                let mib = |bytes: u64| bytes >> 20;
-                format!(
-                    "all nodes are booked: its next container requests {} MiB, and no node has more than {} MiB \
-                     to book",
-                    mib(asked),
-                    mib(free)
-                )
-            }
-            _ => "no node had free space by request, or none was asked yet".to_owned(),
-        }
-    }
-
-    fn start(&self, kept: &KeptNode) -> String {
-        match kept.start_ms {
-            Some(start_ms) => {
-                let seconds = (start_ms - self.now_ms).max(0) as f64 / 1e3;
-                format!("which by plan goes there in {seconds:.1} s")
-            }
-            None => {
-                "which goes there when what runs there without a predicted end has ended".to_owned()
-            }
-        }
     }
 }

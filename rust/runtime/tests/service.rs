@@ -24,6 +24,12 @@ fn service() -> (Service, NodeId) {
     (service, node)
 }
 
+fn status(service: &mut Service, now_ms: i64) -> serde_json::Value {
+    let mut snapshot = service.status(now_ms);
+    while service.add_to_status(&mut snapshot) {}
+    serde_json::to_value(snapshot.into_status()).unwrap()
+}
+
 fn submit(service: &mut Service, id: &str) -> Submitted {
     let record = submission_record(&submission(id), START_MS);
     service.application_added(record, "root.default", "somebody", None, Demands::default()).0
@@ -131,16 +137,45 @@ fn use_is_compared_with_what_was_predicted() {
     let above = report(3, 0.75, 2 * GB, START_MS + 6_000);
     assert_eq!((above.cpu_covered_ms, above.memory_covered_ms), (0.0, 3e3));
 
-    let status = service.status(START_MS + 6_000).into_status();
-    let status = serde_json::to_value(&status).unwrap();
-    assert_eq!((&status["agents_fresh"], &status["agents_silent"]), (&1.into(), &0.into()));
-    assert_eq!((&status["containers"], &status["predicted_containers"]), (&1.into(), &1.into()));
-    assert_eq!(status["mean_margin_percent"], 20.0);
-    let measured = &status["nodes"][0]["measured"];
+    let fresh = status(&mut service, START_MS + 6_000);
+    assert_eq!((&fresh["agents_fresh"], &fresh["agents_silent"]), (&1.into(), &0.into()));
+    assert_eq!((&fresh["containers"], &fresh["predicted_containers"]), (&1.into(), &1.into()));
+    assert_eq!(fresh["mean_margin_percent"], 20.0);
+    let measured = &fresh["nodes"][0]["measured"];
     assert_eq!(measured["planned"]["cpu_cores"], 0.5);
     assert_eq!(measured["queues"][0]["planned"]["memory_bytes"], 2.0 * GB as f64);
 
-    let silent = service.status(START_MS + 3_600_000).into_status();
-    let silent = serde_json::to_value(&silent).unwrap();
+    let silent = status(&mut service, START_MS + 3_600_000);
     assert_eq!((&silent["agents_fresh"], &silent["agents_silent"]), (&0.into(), &1.into()));
+}
+
+/// More than one step of a snapshot has.
+#[test]
+fn a_status_has_every_node_and_every_application_that_waits() {
+    let (mut service, _) = service();
+    for number in 1..450 {
+        service.node_added(&format!("other-{number}:1"), request(8));
+    }
+    for number in 0..250 {
+        let application = submit(&mut service, &format!("application_1_{number:04}")).application;
+        let ask = Ask { kind: KIND, priority: 0, request: request(1), count: 1 };
+        service.pending(application, ask, START_MS);
+    }
+
+    let mut snapshot = service.status(START_MS);
+    let mut steps = 1;
+    while service.add_to_status(&mut snapshot) {
+        steps += 1;
+    }
+    let whole = serde_json::to_value(snapshot.into_status()).unwrap();
+
+    assert_eq!(steps, 3 + 3, "200 nodes or 100 reasons at once");
+    let all = |list: &str, key: &str| -> Vec<String> {
+        let entries = whole[list].as_array().unwrap().iter();
+        entries.map(|it| it[key].as_str().unwrap().to_owned()).collect()
+    };
+    let waiting: Vec<_> = (0..250).map(|number| format!("application_1_{number:04}")).collect();
+    assert_eq!(all("waiting", "application"), waiting);
+    assert_eq!(all("nodes", "node").len(), 450);
+    assert_eq!(whole["waiting_containers"], 250);
 }
