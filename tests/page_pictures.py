@@ -22,7 +22,7 @@ from integration.conftest import elastane
 NODES = 3
 SHAPE = NodeShape(memory_mb=4096, vcores=16, cpu_cores=2.0, disk_bytes_per_s=1_000_000_000)
 WIDTH = 1400
-# The history has a step every 10 s, that of containers every 15 s.
+# The history has a step every 10 s, that of containers every 20 s.
 WORK_SECONDS = 300
 WAIT_SECONDS = 240.0
 
@@ -64,11 +64,11 @@ def main() -> None:
         first = [shell.submit(it) for it in _night()]
         wait_until(lambda: _are_ended(cluster, first), "the first applications", WAIT_SECONDS)
         print("a second one, planned by the first", flush=True)
-        second = [shell.submit(it) for it in (*_night(), Workers("ad-hoc", 12, 30, 10, 4))]
+        second = [shell.submit(it) for it in (*_night(), Workers("ad-hoc", 14, 30, 10, 6))]
         wait_until(
             lambda: time.monotonic() - began > WORK_SECONDS, "some history", WORK_SECONDS + 60
         )
-        _take(cluster, second[0], folder)
+        _take(cluster, second[-1], folder)
 
 
 def _night() -> tuple[Workers, ...]:

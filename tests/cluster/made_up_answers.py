@@ -160,7 +160,7 @@ class Answers:
         }
 
     def node(self, index: int) -> dict[str, Any]:
-        ages = [15_000 * step for step in reversed(range(60))]
+        ages = [20_000 * step for step in reversed(range(45))]
         names = [(index % self._applications, number) for number in range(CONTAINERS_OF_NODE)]
         containers = [
             {
@@ -168,20 +168,20 @@ class Answers:
                 "application": application_id(name[0]),
                 "cpu_cores": [
                     None if step < 5 * name[1] else 2 + math.sin(step / 7 + name[1])
-                    for step in range(60)
+                    for step in range(45)
                 ],
                 "memory_bytes": [
                     None if step < 5 * name[1] else (8 << 30) + step * (32 << 20)
-                    for step in range(60)
+                    for step in range(45)
                 ],
-                "planned_cpu_cores": [None if step < 5 * name[1] else 2.5 for step in range(60)],
+                "planned_cpu_cores": [None if step < 5 * name[1] else 2.5 for step in range(45)],
                 "planned_memory_bytes": [
-                    None if step < 5 * name[1] else 11 << 30 for step in range(60)
+                    None if step < 5 * name[1] else 11 << 30 for step in range(45)
                 ],
             }
             for name in names
         ]
-        hidden = {"cpu_cores": [3.0] * 60, "memory_bytes": [12 << 30] * 60}
+        hidden = {"cpu_cores": [3.0] * 45, "memory_bytes": [12 << 30] * 45}
         return {
             **self.nodes[index],
             "capacity": amounts(64, NODE_MB << 20),

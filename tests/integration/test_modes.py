@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers
+from cluster.elastane_command import run_elastane
 from cluster.paths import Checkout
 from cluster.processes import ProcessEnded
+from cluster.settings import MEBIBYTE
 from cluster.spark import wait_ended
 from cluster.waiting import wait_until
 
@@ -98,6 +102,25 @@ def test_the_mode_changes_by_refresh_and_by_a_file_and_nothing_ends(
     assert modes == {canary: "enforce", other: "observe"}
     assert manager.application(application)["preemptedResourceMB"] == 0
     assert manager.application(application)["state"] == "RUNNING"
+
+
+def test_what_was_booked_and_used_is_in_the_report(
+    cluster: Cluster, work: Path, checkout: Checkout
+) -> None:
+    depository = work / "depository.sqlite"
+
+    def report() -> dict[str, Any] | None:
+        told = run_elastane(checkout, "report", "--json", "--by", "run", "--depository", depository)
+        rows = json.loads(told)["rows"]
+        return next((one for one in rows if one["used_gb_hours"] > 0), None)
+
+    # The ledger gets what there is once a minute.
+    run = wait_until(report, "a run in the ledger", WAIT_SECONDS)
+    assert run["name"] == "sleepers-modes"
+    assert run["containers"] >= PHYSICAL_CONTAINERS
+    assert run["booked_gb_hours"] > run["wasted_gb_hours"] > run["used_gb_hours"]
+    assert run["largest_request_bytes"] == CONTAINER_MB * MEBIBYTE
+    assert run["could_ask_bytes"] < CONTAINER_MB * MEBIBYTE, "they only sleep"
 
 
 def _wait_observed(cluster: Cluster, journal: Path, application: str) -> int:

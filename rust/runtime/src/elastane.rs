@@ -265,7 +265,8 @@ impl Elastane {
             service.report(node, &report, now_ms)?;
         self.decisions.record_all(records);
         // Under the lock, so that no report is kept of a node that is gone.
-        let former = self.reports.arrived(node, report, now_ms);
+        let planned = |container: &str| service.expected(container, now_ms);
+        let former = self.reports.arrived(node, report, now_ms, planned);
         drop(service);
         drop(former);
         self.counters.ingested(&ingested);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use elastane_core::Resources;
 use elastane_protocol::{ContainerSamples, Report};
 use parking_lot::Mutex;
 
@@ -38,13 +39,14 @@ impl ArrivedReport {
 
 impl LatestReports {
     /// A report may come before the next samples of the containers; the former one stays then. Gives the one that
-    /// it replaces, which the caller frees when it holds no lock.
+    /// it replaces, which the caller frees when it holds no lock. `planned` gives what a container is expected to use now.
     #[must_use]
     pub(crate) fn arrived(
         &self,
         node: &str,
         mut report: Report,
         at_ms: i64,
+        planned: impl Fn(&str) -> Option<Resources>,
     ) -> Option<Arc<ArrivedReport>> {
         let containers = &mut report.containers;
         if !containers.is_empty() && containers.iter().all(|it| it.samples.is_empty()) {
@@ -61,7 +63,7 @@ impl LatestReports {
             by_node.insert(node.to_owned(), NodeReports::default());
         }
         let reports = by_node.get_mut(node)?;
-        reports.history.arrived(&arrived.report.containers, at_ms);
+        reports.history.arrived(&arrived.report.containers, at_ms, planned);
         reports.newest.replace(arrived)
     }
 

@@ -7,7 +7,7 @@ use elastane_core::cluster::{
     Predicted, Request, Resized, StartPlan,
 };
 use elastane_core::policy::{self, Policy, UnknownPolicy};
-use elastane_core::{Cluster, Progress, SLOT_MS};
+use elastane_core::{Cluster, Progress, Resources, SLOT_MS};
 use elastane_protocol::Report;
 use elastane_runs::{ContainerKind, LedgerNews, OpenRun, Run, RunEvent, SubmissionRecord};
 
@@ -374,6 +374,13 @@ impl Service {
     /// Adds some to a snapshot; false once it is complete.
     pub fn add_to_status(&mut self, snapshot: &mut StatusSnapshot) -> bool {
         snapshot.go_on(&mut self.cluster, &self.measured, &self.deadlines)
+    }
+
+    /// What a running container is expected to use now.
+    pub(crate) fn expected(&self, container: &str, now_ms: i64) -> Option<Resources> {
+        let known = self.cluster.container(container)?;
+        let node = &self.cluster.node(known.node)?.node;
+        Some(node.get(known.executor)?.expected_at(now_ms))
     }
 
     fn node_name(&self, node: NodeId) -> String {

@@ -1,13 +1,15 @@
-//! What the containers of a node used over the last quarter of an hour, for those who look at the node.
+//! What the containers of a node used over the last quarter of an hour beside what was planned, for those who look at
+//! the node.
 
 use std::collections::{HashMap, VecDeque};
 
+use elastane_core::Resources;
 use elastane_protocol::ContainerSamples;
 
 /// Between two steps, at least.
-const STEP_MS: i64 = 15_000;
+const STEP_MS: i64 = 20_000;
 /// A quarter of an hour.
-const MOST_STEPS: usize = 60;
+const MOST_STEPS: usize = 45;
 
 /// The use of each container at the same moments. Containers that ended stay for as long as steps show them.
 #[derive(Debug, Default)]
@@ -21,11 +23,20 @@ pub(crate) struct UseHistory {
 pub(crate) struct Use {
     pub(crate) cpu_cores: f32,
     pub(crate) memory_bytes: f32,
+    /// Then; nothing of a container that the core did not know.
+    pub(crate) planned_cpu_cores: f32,
+    pub(crate) planned_memory_bytes: f32,
 }
 
 impl UseHistory {
-    /// Takes the newest samples of a report, unless the last step is too recent.
-    pub(crate) fn arrived(&mut self, containers: &[ContainerSamples], at_ms: i64) {
+    /// Takes the newest samples of a report, unless the last step is too recent. `planned` gives what a container is
+    /// expected to use now.
+    pub(crate) fn arrived(
+        &mut self,
+        containers: &[ContainerSamples],
+        at_ms: i64,
+        planned: impl Fn(&str) -> Option<Resources>,
+    ) {
         if self.times_ms.back().is_some_and(|last_ms| at_ms - last_ms < STEP_MS) {
             return;
         }
@@ -35,9 +46,12 @@ impl UseHistory {
             let Some(sample) = container.samples.last() else {
                 continue;
             };
+            let planned = planned(&container.container).unwrap_or(Resources::ZERO);
             let used = Use {
                 cpu_cores: sample.usage.cpu_cores,
                 memory_bytes: sample.usage.memory_bytes as f32,
+                planned_cpu_cores: planned.cpu_cores as f32,
+                planned_memory_bytes: planned.memory_bytes as f32,
             };
             match self.by_container.get_mut(&container.container) {
                 Some(steps_of) => steps_of.push_back(Some(used)),

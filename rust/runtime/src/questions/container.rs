@@ -34,15 +34,6 @@ impl ContainerSnapshot {
         })
     }
 
-    pub(crate) fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// What it is planned to use at a time; none before it started.
-    pub(crate) fn planned_at(&self, at_ms: i64) -> Option<Resources> {
-        (at_ms >= self.container.start_ms).then(|| self.running.expected_at(at_ms))
-    }
-
     /// Of those that run.
     pub(crate) fn take_all(cluster: &Cluster, ids: &[String]) -> Vec<Self> {
         ids.iter().filter_map(|id| Self::take(cluster, id)).collect()

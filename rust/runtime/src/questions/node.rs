@@ -31,7 +31,7 @@ impl NodeSnapshot {
 
     pub(crate) fn into_details(self, reports: &LatestReports, now_ms: i64) -> NodeDetails {
         let report = reports.of(&self.name);
-        let history = NodeHistory::of(&self.name, &self.containers, reports, now_ms);
+        let history = NodeHistory::of(&self.name, reports, now_ms);
         let containers = self.containers.into_iter();
         NodeDetails {
             capacity: self.node.capacity,
