@@ -314,7 +314,7 @@ fn beside(placed: &Placed) -> String {
     if others.is_empty() {
         return String::new();
     }
-    format!("; considered beside it, the least score first: {}", others.join(", "))
+    format!("; considered beside it, best first: {}", others.join(", "))
 }
 
 fn why(placed: &Placed) -> String {

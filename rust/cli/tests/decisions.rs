@@ -273,7 +273,7 @@ fn what_the_scheduler_writes_is_what_is_read() {
 2025-11-21T14:40:00.000Z  waited    application_1_0001 was not placed on n:1: cpu is short
 2025-11-21T14:40:00.000Z  placed    container_1_0001_01_000001 on n:1: \
 application master of application_1_0001 (sales), 1.0 GB and 3 vcores; \
-fits for all of its life by its profile tag|sales, score 0.2500; considered beside it, the least score first: \
+fits for all of its life by its profile tag|sales, score 0.2500; considered beside it, best first: \
 another application (0.5000, would delay a planned start); \
 booked on the node: 2.0 GB of 5.0 GB, 4 of 6 vcores
 2025-11-21T14:40:00.000Z  finished  container_1_0001_01_000001 on n:1

@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use elastane_runs::{HOUR_MS, LedgerEntry, LedgerSums, NodesHour};
+use elastane_runs::{HOUR_MS, LedgerEntry, LedgerSubject, LedgerSums, NodesHour};
 use elastane_store::Depository;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -16,12 +17,14 @@ fn entry(number: i64, name: &str, user: &str, hours_ago: i64, cost: f64) -> Ledg
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
     let hour_ms = i64::try_from(now).unwrap() / HOUR_MS * HOUR_MS - hours_ago * HOUR_MS;
     LedgerEntry {
-        application_id: format!("application_1_{number:04}"),
+        subject: Arc::new(LedgerSubject {
+            application_id: format!("application_1_{number:04}"),
+            queue: "root.a".to_owned(),
+            application_key: format!("app|{user}|{name}"),
+            application_name: name.to_owned(),
+            user: user.to_owned(),
+        }),
         hour_ms,
-        application_key: format!("app|{user}|{name}"),
-        application_name: name.to_owned(),
-        user: user.to_owned(),
-        queue: "root.a".to_owned(),
         sums: LedgerSums {
             containers: 10,
             booked_vcore_s: 36_000.0,
@@ -57,7 +60,7 @@ fn depository(cost: f64) -> (TempDir, PathBuf) {
         above_byte_s: 36_000.0 * 16.0 * GB,
     };
     let mut depository = Depository::open(&path).unwrap().depository;
-    depository.add_to_ledger(entries.iter(), [nodes].iter()).unwrap();
+    depository.add_to_ledger(entries.into_iter(), [nodes].into_iter()).unwrap();
     (folder, path)
 }
 
@@ -140,6 +143,33 @@ fn bad_input_is_named_in_one_line() {
     assert_eq!(both.status.code(), Some(2));
 }
 
+/// With this name and no other application.
+fn named(name: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("depository.db");
+    let entries = [entry(1, name, "ann", 0, 0.0), entry(2, name, "bob", 0, 0.0)];
+    let mut depository = Depository::open(&path).unwrap().depository;
+    depository.add_to_ledger(entries.into_iter(), [].into_iter()).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn any_name_is_printed() {
+    let (_folder, path) = named(&"x".repeat(70_000));
+    let table = printed(report(&path, &["--by", "run"]));
+    assert!(table.lines().all(|line| line.chars().count() < 400), "{table}");
+    let (_folder, path) = named("=HYPERLINK(1)");
+    let csv = printed(report(&path, &["--csv"]));
+    assert!(csv.contains(",'=HYPERLINK(1),"), "{csv}");
+}
+
+#[test]
+fn applications_of_one_name_are_told_apart() {
+    let (_folder, path) = named("etl");
+    let table = printed(report(&path, &[]));
+    assert!(table.contains("app|ann|etl") && table.contains("app|bob|etl"), "{table}");
+}
+
 #[test]
 fn an_application_that_two_resource_managers_saw_is_one_run() {
     let (_one, path) = depository(1.0);
@@ -158,4 +188,5 @@ fn an_empty_ledger_says_so() {
     let path = folder.path().join("depository.db");
     drop(Depository::open(&path).unwrap());
     assert!(printed(report(&path, &[])).contains("No application ran."));
+    assert_eq!(printed(report(&path, &["--csv"])).lines().count(), 1, "the names of columns");
 }

@@ -30,6 +30,11 @@ impl ContainerKind {
         self == ContainerKind::ApplicationMaster
     }
 
+    /// Whether it is another one.
+    pub fn is_executor(self) -> bool {
+        !self.is_application_master()
+    }
+
     /// The word in reports, whatever the priority.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,27 +1,56 @@
 //! What applications booked and used, in sums over the hours of a clock.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
+
+use crate::submission::SubmissionRecord;
 
 /// An hour of the Unix time.
 pub const HOUR_MS: i64 = 3_600_000;
 
-/// One application in one hour, or what is to be added to it.
+/// The seconds of an hour.
+pub const HOUR_S: f64 = 3_600.0;
+
+/// A GB as YARN counts: 1,024 MB.
+pub const GB: f64 = (1_u64 << 30) as f64;
+
+/// One application in one queue and one hour, or what is to be added to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LedgerEntry {
-    /// YARN's application id.
-    pub application_id: String,
+    /// Whose it is; many entries share it.
+    pub subject: Arc<LedgerSubject>,
     /// When the hour began, in Unix milliseconds.
     pub hour_ms: i64,
+    /// The amounts.
+    pub sums: LedgerSums,
+}
+
+/// Who booked something.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LedgerSubject {
+    /// YARN's application id.
+    pub application_id: String,
+    /// The queue that it was in.
+    pub queue: String,
     /// The key of the application's signature.
     pub application_key: String,
     /// The name as it was submitted.
     pub application_name: String,
     /// Who submitted it.
     pub user: String,
-    /// The queue that it is in.
-    pub queue: String,
-    /// The amounts.
-    pub sums: LedgerSums,
+}
+
+impl LedgerSubject {
+    /// Of a submission by this user to this queue.
+    pub fn of(submission: &SubmissionRecord, user: &str, queue: &str) -> Self {
+        Self {
+            application_id: submission.application_id.clone(),
+            queue: queue.to_owned(),
+            application_key: submission.application_key.clone(),
+            application_name: submission.application_name.clone(),
+            user: user.to_owned(),
+        }
+    }
 }
 
 /// Amounts times seconds, of all containers of an application.
@@ -101,7 +130,7 @@ impl AddAssign for NodesHour {
 /// What is to be added to the ledger.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LedgerNews {
-    /// At most one for each application and hour.
+    /// At most one for each application, queue and hour.
     pub applications: Vec<LedgerEntry>,
     /// At most one for each hour.
     pub nodes: Vec<NodesHour>,

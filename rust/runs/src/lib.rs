@@ -16,7 +16,9 @@ mod submission;
 
 pub use crowding::{CpuMeasured, Crowding};
 pub use elastane_core::ContainerKind;
-pub use ledger::{HOUR_MS, LedgerEntry, LedgerNews, LedgerSums, NodesHour};
+pub use ledger::{
+    GB, HOUR_MS, HOUR_S, LedgerEntry, LedgerNews, LedgerSubject, LedgerSums, NodesHour,
+};
 pub use open_run::{OpenRun, RunEvent};
 pub use prediction::{Feature, LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome};
 pub use recorder::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder};

@@ -11,6 +11,9 @@ const MOST_CORES: f32 = 1e6;
 /// More bytes, and bytes per second, than any node has: an exbibyte.
 const MOST_BYTES: u64 = 1 << 60;
 
+/// Longer than any sample, also of an agent that was stopped for a while.
+const LONGEST_MS: u32 = 3_600_000;
+
 /// A number that no sensor can have measured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -41,6 +44,7 @@ pub(crate) fn check(report: &Report) -> Result<(), AmountError> {
     for samples in &report.containers {
         let what = format!("usage of {}", samples.container);
         for sample in &samples.samples {
+            within(format_args!("{what}: length in ms"), sample.length_ms, 0, LONGEST_MS)?;
             check_usage(&what, &sample.usage)?;
         }
     }

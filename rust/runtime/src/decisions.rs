@@ -10,7 +10,7 @@ use crate::counters::Counters;
 use crate::journal::{JournalEvent, Record};
 use crate::writer::JournalWriter;
 
-/// The newest records, for those who ask; about 15 MiB. The journal has the others.
+/// The newest records, for those who ask; about 25 MiB. The journal has the others.
 const KEPT: usize = 20_000;
 
 /// The records that are looked at before a decision gets its turn.

@@ -159,7 +159,15 @@ impl DepositoryThread {
 
     /// The number of profiles in memory, and a page of them, the latest used first.
     pub(crate) fn profiles(&self, offset: usize, limit: usize) -> (usize, Vec<ProfileOverview>) {
-        self.shared.profiles.cache.lock().overviews(offset, limit)
+        let cache = &self.shared.profiles.cache;
+        // Submissions wait for the lock, and not for the order.
+        let mut all = cache.lock().used();
+        all.sort_unstable_by(|(one_ms, one), (other_ms, other)| {
+            other_ms.cmp(one_ms).then_with(|| one.cmp(other))
+        });
+        let page = all.iter().skip(offset).take(limit);
+        let page = page.filter_map(|(_, key)| cache.lock().overview(key)).collect();
+        (all.len(), page)
     }
 
     pub(crate) fn profile_count(&self) -> usize {

@@ -93,7 +93,7 @@ impl Elastane {
         self.planner.close();
         let (news, latest_ms) = self.service.lock().last_checkpoint();
         self.save(news, false, latest_ms);
-        let booked = self.service.lock().last_ledger(latest_ms);
+        let booked = self.service.lock().last_ledger();
         self.depository.send(Work::Ledger(Box::new(booked)));
         let whole = || self.service.lock().whole(latest_ms);
         let ended = || self.service.lock().ended();

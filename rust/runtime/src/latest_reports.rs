@@ -7,12 +7,12 @@ use elastane_core::Resources;
 use elastane_protocol::{ContainerSamples, Report};
 use parking_lot::Mutex;
 
-use crate::use_history::UseHistory;
+use crate::use_history::{UseColumns, UseHistory};
 
-/// By node. It has a lock of its own, so that no heartbeat waits.
+/// By node. The map's lock is held for a look only, and a node's for its own reports.
 #[derive(Default)]
 pub(crate) struct LatestReports {
-    by_node: Mutex<HashMap<String, NodeReports>>,
+    by_node: Mutex<HashMap<String, Arc<Mutex<NodeReports>>>>,
 }
 
 #[derive(Default)]
@@ -58,11 +58,14 @@ impl LatestReports {
             container.samples.shrink_to_fit();
         }
         let arrived = Arc::new(ArrivedReport { at_ms, report });
-        let mut by_node = self.by_node.lock();
-        if !by_node.contains_key(node) {
-            by_node.insert(node.to_owned(), NodeReports::default());
-        }
-        let reports = by_node.get_mut(node)?;
+        let reports = {
+            let mut by_node = self.by_node.lock();
+            match by_node.get(node) {
+                Some(reports) => Arc::clone(reports),
+                None => Arc::clone(by_node.entry(node.to_owned()).or_default()),
+            }
+        };
+        let mut reports = reports.lock();
         reports.history.arrived(&arrived.report.containers, at_ms, planned);
         reports.newest.replace(arrived)
     }
@@ -72,15 +75,15 @@ impl LatestReports {
     }
 
     pub(crate) fn of(&self, node: &str) -> Option<Arc<ArrivedReport>> {
-        self.by_node.lock().get(node)?.newest.clone()
+        self.reports(node)?.lock().newest.clone()
     }
 
-    /// What its containers used lately; `read` is called with the lock.
-    pub(crate) fn history_of<T>(
-        &self,
-        node: &str,
-        read: impl FnOnce(&UseHistory) -> T,
-    ) -> Option<T> {
-        self.by_node.lock().get(node).map(|reports| read(&reports.history))
+    /// See [`UseHistory::columns`].
+    pub(crate) fn history_of(&self, node: &str) -> Option<UseColumns> {
+        Some(self.reports(node)?.lock().history.columns())
+    }
+
+    fn reports(&self, node: &str) -> Option<Arc<Mutex<NodeReports>>> {
+        self.by_node.lock().get(node).cloned()
     }
 }

@@ -1,19 +1,19 @@
 //! What running applications book and use, summed up for the depository.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use elastane_core::Cluster;
 use elastane_core::cluster::{ApplicationId, Container, Request};
 use elastane_protocol::Sample;
-use elastane_runs::{HOUR_MS, LedgerEntry, LedgerNews, LedgerSums, NodesHour};
+use elastane_runs::{
+    GB, HOUR_MS, HOUR_S, LedgerEntry, LedgerNews, LedgerSubject, LedgerSums, NodesHour,
+};
 
 /// Between two times that sums are handed on.
 const HANDED_ON_EVERY_MS: i64 = 60_000;
 
 const SECOND_MS: f64 = 1e3;
-const SECONDS_OF_HOUR: f64 = 3_600.0;
-/// As YARN counts: 1,024 MB.
-const GB: f64 = (1_u64 << 30) as f64;
 
 /// What an hour costs; 0 where no money is counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -31,17 +31,15 @@ pub struct Prices {
 #[derive(Default)]
 pub(crate) struct Ledger {
     accounts: HashMap<ApplicationId, Account>,
+    /// Of applications that were moved to another queue.
+    of_former_queues: Vec<(Arc<LedgerSubject>, LedgerSums)>,
     handed_on_ms: Option<i64>,
 }
 
 struct Account {
-    application_id: String,
-    application_key: String,
-    application_name: String,
-    user: String,
-    queue: String,
-    /// The requests of its running containers.
-    running: Request,
+    subject: Arc<LedgerSubject>,
+    /// The requests of its running containers, as the cluster has them.
+    booked: Request,
     /// Until when they are in the sums.
     until_ms: i64,
     sums: LedgerSums,
@@ -50,29 +48,20 @@ struct Account {
 }
 
 impl Account {
-    fn count_until(&mut self, now_ms: i64) {
+    /// Counts what was booked until now, and goes on with what is booked from now on.
+    fn go_on(&mut self, booked: Request, now_ms: i64) {
         let seconds = seconds(now_ms - self.until_ms);
         self.until_ms = self.until_ms.max(now_ms);
-        self.sums.booked_vcore_s += f64::from(self.running.vcores) * seconds;
-        self.sums.booked_byte_s += self.running.memory_bytes as f64 * seconds;
+        self.sums.booked_vcore_s += f64::from(self.booked.vcores) * seconds;
+        self.sums.booked_byte_s += self.booked.memory_bytes as f64 * seconds;
+        self.booked = booked;
     }
 
-    fn entry(&mut self, hour_ms: i64, prices: &Prices) -> Option<LedgerEntry> {
-        let mut sums = std::mem::take(&mut self.sums);
-        if sums == LedgerSums::default() {
-            return None;
+    fn largest_request(&mut self, container: &Container) {
+        if !container.kind.is_application_master() {
+            let largest = &mut self.sums.largest_request_bytes;
+            *largest = container.request.memory_bytes.max(*largest);
         }
-        sums.core_cost = sums.booked_vcore_s / SECONDS_OF_HOUR * prices.core_hour;
-        sums.memory_cost = sums.booked_byte_s / GB / SECONDS_OF_HOUR * prices.gb_hour;
-        Some(LedgerEntry {
-            application_id: self.application_id.clone(),
-            hour_ms,
-            application_key: self.application_key.clone(),
-            application_name: self.application_name.clone(),
-            user: self.user.clone(),
-            queue: self.queue.clone(),
-            sums,
-        })
     }
 }
 
@@ -81,23 +70,32 @@ fn seconds(milliseconds: i64) -> f64 {
     milliseconds.max(0) as f64 / SECOND_MS
 }
 
+/// None where nothing is to be added.
+fn entry(
+    subject: &Arc<LedgerSubject>,
+    mut sums: LedgerSums,
+    hour_ms: i64,
+    prices: &Prices,
+) -> Option<LedgerEntry> {
+    if sums == LedgerSums::default() {
+        return None;
+    }
+    sums.core_cost = sums.booked_vcore_s / HOUR_S * prices.core_hour;
+    sums.memory_cost = sums.booked_byte_s / GB / HOUR_S * prices.gb_hour;
+    Some(LedgerEntry { subject: Arc::clone(subject), hour_ms, sums })
+}
+
 impl Ledger {
-    /// An application was submitted, by this name and key.
+    /// An application was submitted.
     pub(crate) fn begin(
         &mut self,
         application: ApplicationId,
-        [id, key, name]: [&str; 3],
-        user: &str,
-        queue: &str,
+        subject: LedgerSubject,
         now_ms: i64,
     ) {
         let account = Account {
-            application_id: id.to_owned(),
-            application_key: key.to_owned(),
-            application_name: name.to_owned(),
-            user: user.to_owned(),
-            queue: queue.to_owned(),
-            running: Request::default(),
+            subject: Arc::new(subject),
+            booked: Request::default(),
             until_ms: now_ms,
             sums: LedgerSums::default(),
             gone_at_ms: None,
@@ -105,40 +103,42 @@ impl Ledger {
         self.accounts.insert(application, account);
     }
 
+    /// What it booked and used before belongs to the former queue, but for the minute at most since it was counted.
     pub(crate) fn moved(&mut self, application: ApplicationId, queue: &str) {
         if let Some(account) = self.accounts.get_mut(&application) {
-            queue.clone_into(&mut account.queue);
+            let subject = LedgerSubject { queue: queue.to_owned(), ..(*account.subject).clone() };
+            let former = std::mem::replace(&mut account.subject, Arc::new(subject));
+            self.of_former_queues.push((former, std::mem::take(&mut account.sums)));
         }
     }
 
     /// A container runs from now on; whether it started now, or is one that outlived a ResourceManager.
-    pub(crate) fn runs(&mut self, container: &Container, is_new: bool, now_ms: i64) {
+    pub(crate) fn runs(
+        &mut self,
+        cluster: &Cluster,
+        container: &Container,
+        is_new: bool,
+        now_ms: i64,
+    ) {
         if let Some(account) = self.accounts.get_mut(&container.application) {
-            account.count_until(now_ms);
-            let Request { memory_bytes, vcores } = container.request;
-            account.running.memory_bytes += memory_bytes;
-            account.running.vcores += vcores;
+            account.go_on(booked(cluster, container.application), now_ms);
             account.sums.containers += u64::from(is_new);
-            if !container.kind.is_application_master() {
-                let largest = &mut account.sums.largest_request_bytes;
-                *largest = memory_bytes.max(*largest);
-            }
+            account.largest_request(container);
         }
     }
 
-    pub(crate) fn finished(&mut self, container: &Container, now_ms: i64) {
+    /// A container ended.
+    pub(crate) fn finished(&mut self, cluster: &Cluster, container: &Container, now_ms: i64) {
         if let Some(account) = self.accounts.get_mut(&container.application) {
-            account.count_until(now_ms);
-            let Request { memory_bytes, vcores } = container.request;
-            account.running.memory_bytes =
-                account.running.memory_bytes.saturating_sub(memory_bytes);
-            account.running.vcores = account.running.vcores.saturating_sub(vcores);
+            account.go_on(booked(cluster, container.application), now_ms);
         }
     }
 
     pub(crate) fn measured(&mut self, container: &Container, sample: &Sample) {
         if let Some(account) = self.accounts.get_mut(&container.application) {
             let seconds = seconds(sample.length_ms.into());
+            // Also of one that started before the sums were last handed on.
+            account.largest_request(container);
             let sums = &mut account.sums;
             sums.measured_vcore_s += f64::from(container.request.vcores) * seconds;
             sums.measured_byte_s += container.request.memory_bytes as f64 * seconds;
@@ -157,8 +157,8 @@ impl Ledger {
         }
     }
 
-    /// The sums since the last time, if the next are due. They count for the hour of now: an hour is wrong by a
-    /// minute at most.
+    /// The sums since the last time, if the next are due. They count for the hour of now: an hour is wrong by the
+    /// minutes that samples take to arrive, and that lie between two times.
     pub(crate) fn take_due(
         &mut self,
         cluster: &Cluster,
@@ -169,19 +169,40 @@ impl Ledger {
         (now_ms - last_ms >= HANDED_ON_EVERY_MS).then(|| self.take(cluster, prices, now_ms))
     }
 
-    /// The sums since the last time.
-    pub(crate) fn take(&mut self, cluster: &Cluster, prices: &Prices, now_ms: i64) -> LedgerNews {
+    /// The last sums, at the time of whatever happened last.
+    pub(crate) fn take_last(
+        &mut self,
+        cluster: &Cluster,
+        prices: &Prices,
+        latest_ms: i64,
+    ) -> LedgerNews {
+        let counted_ms = self.accounts.values().map(|account| account.until_ms);
+        let last_ms = counted_ms.chain(self.handed_on_ms).fold(latest_ms, i64::max);
+        self.take(cluster, prices, last_ms)
+    }
+
+    fn take(&mut self, cluster: &Cluster, prices: &Prices, now_ms: i64) -> LedgerNews {
         let hour_ms = now_ms - now_ms.rem_euclid(HOUR_MS);
         let since_ms = self.handed_on_ms.replace(now_ms).unwrap_or(now_ms);
-        let mut applications = Vec::new();
-        self.accounts.retain(|_, account| {
-            account.count_until(now_ms);
-            applications.extend(account.entry(hour_ms, prices));
+        let former = std::mem::take(&mut self.of_former_queues).into_iter();
+        let mut applications: Vec<_> =
+            former.filter_map(|(subject, sums)| entry(&subject, sums, hour_ms, prices)).collect();
+        self.accounts.retain(|application, account| {
+            // A node that is gone has taken its containers with it.
+            account.go_on(booked(cluster, *application), now_ms);
+            let sums = std::mem::take(&mut account.sums);
+            applications.extend(entry(&account.subject, sums, hour_ms, prices));
             account.gone_at_ms.is_none_or(|gone_at_ms| gone_at_ms > now_ms)
         });
-        let nodes = nodes(cluster, hour_ms, seconds(now_ms - since_ms));
-        LedgerNews { applications, nodes: vec![nodes] }
+        let seconds = seconds(now_ms - since_ms);
+        let nodes = (seconds > 0.0).then(|| nodes(cluster, hour_ms, seconds));
+        LedgerNews { applications, nodes: nodes.into_iter().collect() }
     }
+}
+
+/// The requests of an application's running containers; none once it is removed.
+fn booked(cluster: &Cluster, application: ApplicationId) -> Request {
+    cluster.application(application).map_or_else(Request::default, |it| it.allocated)
 }
 
 /// The nodes as they are now, for so long.

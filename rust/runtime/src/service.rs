@@ -9,7 +9,9 @@ use elastane_core::cluster::{
 use elastane_core::policy::{self, Policy, UnknownPolicy};
 use elastane_core::{Cluster, Progress, Resources, SLOT_MS};
 use elastane_protocol::Report;
-use elastane_runs::{ContainerKind, LedgerNews, OpenRun, Run, RunEvent, SubmissionRecord};
+use elastane_runs::{
+    ContainerKind, LedgerNews, LedgerSubject, OpenRun, Run, RunEvent, SubmissionRecord,
+};
 
 use crate::amounts;
 use crate::deadlines::{Deadline, Deadlines};
@@ -135,8 +137,8 @@ impl Service {
         let news = deadline
             .map(|given| self.deadlines.added(application, id, given, is_new, now_ms))
             .filter(|_| is_new);
-        let names = [id, &record.application_key, name].map(String::as_str);
-        self.ledger.begin(application, names, user, queue, now_ms);
+        let subject = LedgerSubject::of(&record, user, queue);
+        self.ledger.begin(application, subject, now_ms);
         self.runs.begin(application, record.application_key.clone(), id, name, now_ms);
         self.first_asks.expect(application, id);
         (Submitted { application, record, is_new }, news)
@@ -224,7 +226,7 @@ impl Service {
                 if let Some(container) = self.cluster.container(commit.container)
                     && !is_known
                 {
-                    self.ledger.runs(container, is_new, now_ms);
+                    self.ledger.runs(&self.cluster, container, is_new, now_ms);
                 }
                 let placed = || Placed::of(&self.cluster, commit.container, &placement, now_ms);
                 Committed { is_admitted: true, record: if is_known { None } else { placed() } }
@@ -240,7 +242,7 @@ impl Service {
         let application = self.application_name(ended.application);
         self.memory_victims.finished(ended.node, container);
         self.trackers.finished(&self.cluster, container);
-        self.ledger.finished(&ended, now_ms);
+        self.ledger.finished(&self.cluster, &ended, now_ms);
         self.runs.container_ended(container, ended, until_ms);
         let event = JournalEvent::Finished { container: container.to_owned(), node, application };
         Some(Record { time_ms: now_ms, event })
@@ -351,9 +353,9 @@ impl Service {
         (self.runs.take_all_news(), self.runs.latest_ms())
     }
 
-    /// What was booked and used since [`Service::due`] last said it.
-    pub fn last_ledger(&mut self, now_ms: i64) -> LedgerNews {
-        self.ledger.take(&self.cluster, &self.settings.prices, now_ms)
+    /// What was booked and used since [`Service::due`] last said it, for the end.
+    pub fn last_ledger(&mut self) -> LedgerNews {
+        self.ledger.take_last(&self.cluster, &self.settings.prices, self.runs.latest_ms())
     }
 
     /// Every run that ended, also those whose last samples have not arrived.

@@ -1,7 +1,8 @@
 //! What the containers of a node used over the last quarter of an hour beside what was planned, for those who look at
 //! the node.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use elastane_core::Resources;
 use elastane_protocol::ContainerSamples;
@@ -11,22 +12,37 @@ const STEP_MS: i64 = 20_000;
 /// A quarter of an hour.
 const MOST_STEPS: usize = 45;
 
-/// The use of each container at the same moments. Containers that ended stay for as long as steps show them.
+/// Steps, oldest first; each has the containers that were measured then. So it takes as much memory as was measured,
+/// some 1.5 KB for a container that runs for all of the time.
 #[derive(Debug, Default)]
 pub(crate) struct UseHistory {
-    times_ms: VecDeque<i64>,
-    /// As long as the times, with nothing where the container was not measured.
-    by_container: HashMap<String, VecDeque<Option<Use>>>,
+    steps: VecDeque<Step>,
+}
+
+#[derive(Debug)]
+struct Step {
+    at_ms: i64,
+    /// In the order of the names, which steps share.
+    containers: Box<[(Arc<str>, Use)]>,
+}
+
+impl Step {
+    fn of(&self, container: &str) -> Option<&(Arc<str>, Use)> {
+        let place = self.containers.binary_search_by(|(name, _)| (**name).cmp(container)).ok()?;
+        self.containers.get(place)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Use {
     pub(crate) cpu_cores: f32,
     pub(crate) memory_bytes: f32,
-    /// Then; nothing of a container that the core did not know.
-    pub(crate) planned_cpu_cores: f32,
-    pub(crate) planned_memory_bytes: f32,
+    /// By the plan of that time; none of a container that the core did not know any more.
+    pub(crate) planned: Option<[f32; 2]>,
 }
+
+/// Times, and the use of each container at these.
+pub(crate) type UseColumns = (Vec<i64>, BTreeMap<String, Vec<Option<Use>>>);
 
 impl UseHistory {
     /// Takes the newest samples of a report, unless the last step is too recent. `planned` gives what a container is
@@ -37,57 +53,43 @@ impl UseHistory {
         at_ms: i64,
         planned: impl Fn(&str) -> Option<Resources>,
     ) {
-        if self.times_ms.back().is_some_and(|last_ms| at_ms - last_ms < STEP_MS) {
+        let last = self.steps.back();
+        if last.is_some_and(|last| at_ms - last.at_ms < STEP_MS) {
             return;
         }
-        let steps = self.times_ms.len();
-        self.times_ms.push_back(at_ms);
-        for container in containers {
-            let Some(sample) = container.samples.last() else {
-                continue;
-            };
-            let planned = planned(&container.container).unwrap_or(Resources::ZERO);
+        let measured = containers.iter().filter_map(|container| {
+            let name = container.container.as_str();
+            let usage = container.samples.last()?.usage;
+            let planned = planned(name);
             let used = Use {
-                cpu_cores: sample.usage.cpu_cores,
-                memory_bytes: sample.usage.memory_bytes as f32,
-                planned_cpu_cores: planned.cpu_cores as f32,
-                planned_memory_bytes: planned.memory_bytes as f32,
+                cpu_cores: usage.cpu_cores,
+                memory_bytes: usage.memory_bytes as f32,
+                planned: planned.map(|it| [it.cpu_cores as f32, it.memory_bytes as f32]),
             };
-            match self.by_container.get_mut(&container.container) {
-                Some(steps_of) => steps_of.push_back(Some(used)),
-                None => {
-                    let mut steps_of = VecDeque::from(vec![None; steps]);
-                    steps_of.push_back(Some(used));
-                    self.by_container.insert(container.container.clone(), steps_of);
-                }
-            }
-        }
-        let is_full = self.times_ms.len() > MOST_STEPS;
-        if is_full {
-            self.times_ms.pop_front();
-        }
-        self.by_container.retain(|_, steps_of| {
-            // A report names a container once; one that is not in it has nothing at this step.
-            steps_of.resize(steps + 1, None);
-            if is_full {
-                steps_of.pop_front();
-            }
-            steps_of.iter().any(Option::is_some)
+            let known = last.and_then(|last| last.of(name));
+            Some((known.map_or_else(|| Arc::from(name), |(name, _)| Arc::clone(name)), used))
         });
+        let mut measured: Vec<_> = measured.collect();
+        measured.sort_by(|(one, _), (other, _)| one.cmp(other));
+        measured.dedup_by(|(one, _), (other, _)| one == other);
+        self.steps.push_back(Step { at_ms, containers: measured.into() });
+        if self.steps.len() > MOST_STEPS {
+            self.steps.pop_front();
+        }
     }
 
-    /// When the steps were, oldest first.
-    pub(crate) fn times_ms(&self) -> Vec<i64> {
-        self.times_ms.iter().copied().collect()
-    }
-
-    /// The use of each container at these times, in the order of the names.
-    pub(crate) fn containers(&self) -> Vec<(String, Vec<Option<Use>>)> {
-        let steps_of = |steps: &VecDeque<_>| steps.iter().copied().collect();
-        let all = self.by_container.iter();
-        let mut all: Vec<_> = all.map(|(id, steps)| (id.clone(), steps_of(steps))).collect();
-        all.sort_by(|(one, _), (other, _)| one.cmp(other));
-        all
+    /// When the steps were, oldest first; and each container at these steps, in the order of the names, with nothing
+    /// where it was not measured.
+    pub(crate) fn columns(&self) -> UseColumns {
+        let mut by_container: BTreeMap<String, Vec<Option<Use>>> = BTreeMap::new();
+        for (number, step) in self.steps.iter().enumerate() {
+            for (name, used) in &step.containers {
+                let steps = || vec![None; self.steps.len()];
+                let column = by_container.entry(name.to_string()).or_insert_with(steps);
+                column[number] = Some(*used);
+            }
+        }
+        (self.steps.iter().map(|step| step.at_ms).collect(), by_container)
     }
 }
 

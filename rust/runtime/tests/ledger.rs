@@ -43,9 +43,11 @@ fn booked_is_the_request_for_as_long_as_a_container_ran_and_used_is_what_was_mea
 
     let [entry] = ledger(folder.path()).try_into().unwrap();
 
-    assert_eq!(entry.application_id, APPLICATION);
-    assert_eq!((entry.user.as_str(), entry.queue.as_str()), ("alice", "root.default"));
-    assert_eq!(entry.hour_ms % HOUR_MS, 0);
+    assert_eq!(entry.subject.application_id, APPLICATION);
+    assert_eq!(
+        (entry.subject.user.as_str(), entry.subject.queue.as_str()),
+        ("alice", "root.default")
+    );
     let LedgerSums { containers, largest_request_bytes, largest_use_bytes, .. } = entry.sums;
     assert_eq!((containers, largest_request_bytes, largest_use_bytes), (1, 3 * GB, 2 * GB));
     is_near(entry.sums.booked_vcore_s, 100.0);
@@ -54,6 +56,104 @@ fn booked_is_the_request_for_as_long_as_a_container_ran_and_used_is_what_was_mea
     is_near(entry.sums.used_byte_s, 3.0 * (1 + 2) as f64 * GB as f64);
     is_near(entry.sums.core_cost, 1.0);
     is_near(entry.sums.memory_cost, 0.3);
+}
+
+/// Half a minute before the end of an hour.
+const LATE_MS: i64 = 500 * HOUR_MS - 30_000;
+
+fn opened(folder: &Path) -> (elastane_runtime::Elastane, elastane_core::cluster::NodeId) {
+    let elastane = open(folder, "observe");
+    let node = register(&elastane);
+    reply(&elastane, 0, LATE_MS, &[]);
+    elastane.bookable_changes(9, LATE_MS);
+    (elastane, node)
+}
+
+#[test]
+fn each_hour_has_its_part_and_a_container_that_runs_on_its_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let (elastane, node) = opened(folder.path());
+    let application = elastane.application_added(&submission(APPLICATION), LATE_MS);
+    assert!(commit(&elastane, "container_1", application, node, LATE_MS));
+    for minute in 1..=3 {
+        let at_ms = LATE_MS + minute * 60_000;
+        reply(&elastane, u64::try_from(minute).unwrap(), at_ms - 1_000, &[("container_1", GB)]);
+        elastane.bookable_changes(9, at_ms);
+    }
+    // A late sample, of a container that has ended.
+    elastane.finished("container_1", LATE_MS + 190_000);
+    elastane.application_removed(application, true, LATE_MS + 190_000);
+    reply(&elastane, 4, LATE_MS + 192_000, &[("container_1", 2 * GB)]);
+    elastane.bookable_changes(9, LATE_MS + 240_000);
+    elastane.close();
+
+    let path = folder.path().join("depository.sqlite");
+    let depository = Depository::open_existing(&path, Access::Read).unwrap();
+    let [all] = depository.ledger(0).unwrap().try_into().unwrap();
+    is_near(all.sums.booked_vcore_s, 190.0);
+    is_near(all.sums.measured_vcore_s, 12.0);
+    assert_eq!((all.sums.containers, all.hour_ms), (1, 500 * HOUR_MS), "counted by then");
+    assert_eq!((all.sums.largest_request_bytes, all.sums.largest_use_bytes), (3 * GB, 2 * GB));
+}
+
+#[test]
+fn an_hour_that_began_later_knows_the_request_of_what_runs_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (elastane, node) = opened(folder.path());
+    let application = elastane.application_added(&submission(APPLICATION), LATE_MS);
+    assert!(commit(&elastane, "container_1", application, node, LATE_MS));
+    elastane.bookable_changes(9, LATE_MS + 60_000);
+    let later_ms = LATE_MS + HOUR_MS + 60_000;
+    reply(&elastane, 1, later_ms - 1_000, &[("container_1", GB)]);
+    elastane.bookable_changes(9, later_ms);
+    elastane.close();
+
+    let path = folder.path().join("depository.sqlite");
+    let depository = Depository::open_existing(&path, Access::Read).unwrap();
+    let [second] = depository.ledger(501 * HOUR_MS).unwrap().try_into().unwrap();
+    assert_eq!((second.sums.containers, second.sums.largest_request_bytes), (0, 3 * GB));
+    is_near(second.sums.booked_vcore_s, 3_600.0);
+}
+
+#[test]
+fn each_queue_pays_its_part_of_an_application_that_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (elastane, node) = opened(folder.path());
+    let application = elastane.application_added(&submission(APPLICATION), LATE_MS);
+    assert!(commit(&elastane, "container_1", application, node, LATE_MS));
+    elastane.bookable_changes(9, LATE_MS + 60_000);
+    elastane.application_moved(application, "root.other");
+    elastane.bookable_changes(9, LATE_MS + 120_000);
+    elastane.finished("container_1", LATE_MS + 180_000);
+    elastane.close();
+
+    let booked: Vec<_> = ledger(folder.path())
+        .into_iter()
+        .map(|entry| (entry.subject.queue.clone(), entry.sums.booked_vcore_s.round()))
+        .collect();
+    assert_eq!(booked, [("root.default".to_owned(), 60.0), ("root.other".to_owned(), 120.0)]);
+}
+
+#[test]
+fn containers_go_with_their_node() {
+    let folder = tempfile::tempdir().unwrap();
+    let (elastane, node) = opened(folder.path());
+    let application = elastane.application_added(&submission(APPLICATION), LATE_MS);
+    assert!(commit(&elastane, "container_1", application, node, LATE_MS));
+    elastane.bookable_changes(9, LATE_MS + 60_000);
+    elastane.node_removed(node);
+    // CapacityScheduler takes back what was on it.
+    elastane.finished("container_1", LATE_MS + 60_000);
+    elastane.bookable_changes(9, LATE_MS + 120_000);
+    let node = register(&elastane);
+    assert!(commit(&elastane, "container_2", application, node, LATE_MS + 120_000));
+    elastane.bookable_changes(9, LATE_MS + 180_000);
+    elastane.bookable_changes(9, LATE_MS + 240_000);
+    elastane.close();
+
+    let [entry] = ledger(folder.path()).try_into().unwrap();
+    // The minute in which the node went counts whole.
+    is_near(entry.sums.booked_vcore_s, 60.0 + 60.0 + 120.0);
 }
 
 #[test]

@@ -1,15 +1,25 @@
 //! The ledger: what applications booked and used, by hour.
 
-use elastane_runs::{HOUR_MS, LedgerEntry, LedgerSums, NodesHour};
+use std::sync::Arc;
+
+use elastane_runs::{HOUR_MS, LedgerEntry, LedgerSubject, LedgerSums, NodesHour};
 use rusqlite::params;
 
 use crate::depository::Depository;
 use crate::error::StoreError;
 
+/// About so many bytes are a row.
+const ROW_BYTES: u64 = 250;
+
+/// The ledger takes at most this part of the depository's bound.
+const PART_OF_BOUND: u64 = 4;
+
+/// Hours that one transaction removes, since another process that writes waits for it.
+const HOURS_AT_ONCE: i64 = 6;
+
 const ADD_APPLICATION: &str = "
     INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
     ON CONFLICT DO UPDATE SET
-        queue = excluded.queue,
         containers = containers + excluded.containers,
         booked_vcore_s = booked_vcore_s + excluded.booked_vcore_s,
         booked_byte_s = booked_byte_s + excluded.booked_byte_s,
@@ -37,22 +47,22 @@ impl Depository {
     ///
     /// # Errors
     /// As [`Depository::forget`]; nothing was added then.
-    pub fn add_to_ledger<'a>(
+    pub fn add_to_ledger(
         &mut self,
-        applications: impl Iterator<Item = &'a LedgerEntry>,
-        nodes: impl Iterator<Item = &'a NodesHour>,
+        applications: impl Iterator<Item = LedgerEntry>,
+        nodes: impl Iterator<Item = NodesHour>,
     ) -> Result<(), StoreError> {
         self.change("save what applications booked and used", |transaction| {
             let mut statement = transaction.prepare_cached(ADD_APPLICATION)?;
             for entry in applications {
-                let sums = &entry.sums;
+                let LedgerEntry { subject, hour_ms, sums } = &entry;
                 statement.execute(params![
-                    entry.hour_ms,
-                    entry.application_id,
-                    entry.application_key,
-                    entry.application_name,
-                    entry.user,
-                    entry.queue,
+                    hour_ms,
+                    subject.application_id,
+                    subject.queue,
+                    subject.application_key,
+                    subject.application_name,
+                    subject.user,
                     sums.containers,
                     sums.booked_vcore_s,
                     sums.booked_byte_s,
@@ -82,27 +92,29 @@ impl Depository {
         })
     }
 
-    /// What each application booked and used in the hours that ended after this time, in Unix milliseconds:
-    /// one entry for each, with its first hour.
+    /// What each application booked and used in each queue in the hours that ended after this time, in Unix
+    /// milliseconds: one entry for each, with its first hour.
     ///
     /// # Errors
     /// SQLite's.
     pub fn ledger(&self, since_ms: i64) -> Result<Vec<LedgerEntry>, StoreError> {
-        // Of one that moved, SQLite takes the queue of any hour.
         let statement =
-            "SELECT application_id, min(hour_ms), application_key, application_name, user, queue,
+            "SELECT application_id, queue, min(hour_ms), application_key, application_name, user,
                     sum(containers), sum(booked_vcore_s), sum(booked_byte_s), sum(measured_vcore_s),
                     sum(measured_byte_s), sum(used_core_s), sum(used_byte_s), sum(core_cost),
                     sum(memory_cost), max(largest_request_bytes), max(largest_use_bytes)
-             FROM ledger WHERE hour_ms > ?1 GROUP BY application_id ORDER BY application_id";
+             FROM ledger WHERE hour_ms > ?1 GROUP BY application_id, queue
+             ORDER BY application_id, queue";
         self.rows("read the ledger", statement, [since_ms.saturating_sub(HOUR_MS)], |row| {
             Ok(LedgerEntry {
-                application_id: row.get(0)?,
-                hour_ms: row.get(1)?,
-                application_key: row.get(2)?,
-                application_name: row.get(3)?,
-                user: row.get(4)?,
-                queue: row.get(5)?,
+                subject: Arc::new(LedgerSubject {
+                    application_id: row.get(0)?,
+                    queue: row.get(1)?,
+                    application_key: row.get(3)?,
+                    application_name: row.get(4)?,
+                    user: row.get(5)?,
+                }),
+                hour_ms: row.get(2)?,
                 sums: LedgerSums {
                     containers: row.get(6)?,
                     booked_vcore_s: row.get(7)?,
@@ -143,5 +155,33 @@ impl Depository {
             })
         })?;
         Ok(found.pop())
+    }
+
+    /// Removes hours that began before this time, and, above a quarter of the bound, the oldest hours: runs need the
+    /// rest. Gives how many rows went, of some hours at once.
+    pub(crate) fn remove_old_hours(
+        &mut self,
+        before_ms: i64,
+        most_bytes: u64,
+    ) -> Result<usize, StoreError> {
+        let most_rows = i64::try_from(most_bytes / PART_OF_BOUND / ROW_BYTES).unwrap_or(i64::MAX);
+        self.change("remove old hours of the ledger", |transaction| {
+            let mut removed = 0;
+            for table in ["ledger", "nodes_hour"] {
+                let statement = format!("DELETE FROM {table} WHERE hour_ms < ?1");
+                removed += transaction.execute(&statement, [before_ms])?;
+            }
+            let rows: i64 =
+                transaction.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
+            if rows > most_rows {
+                removed += transaction.execute(
+                    "DELETE FROM ledger WHERE hour_ms IN (
+                         SELECT DISTINCT hour_ms FROM ledger ORDER BY hour_ms LIMIT ?1
+                     )",
+                    [HOURS_AT_ONCE],
+                )?;
+            }
+            Ok(removed)
+        })
     }
 }

@@ -83,10 +83,6 @@ impl Depository {
                 let statement = format!("DELETE FROM {table} WHERE {time} < ?1 AND {WITHOUT_RUN}");
                 transaction.execute(&statement, [before_ms])?;
             }
-            for table in ["ledger", "nodes_hour"] {
-                let statement = format!("DELETE FROM {table} WHERE hour_ms < ?1");
-                transaction.execute(&statement, [before_ms])?;
-            }
             transaction.execute(
                 "DELETE FROM model WHERE trained_ms < ?1
                  AND application_key NOT IN (SELECT application_key FROM run)",

@@ -49,6 +49,7 @@ const OF_PROFILE: &str = "
 
 /// Removes what is too old, in steps: whoever has other work, too, is not kept from it.
 ///
+/// The oldest hours of the ledger go where it takes more than a quarter of the bound.
 /// Above the bound on bytes go the submissions and predictions of applications that made no run, and
 /// then the oldest runs, first those that make no profile. With a run goes what belongs to it; what
 /// belongs to a running application stays. The space is given back to the file system where this
@@ -63,6 +64,7 @@ pub struct Pruning {
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
+    OldHours,
     OldRuns,
     SpareBelongings,
     SpareRuns,
@@ -74,7 +76,7 @@ enum Phase {
 impl Pruning {
     /// Nothing is removed yet.
     pub fn new(retention: Retention, now_ms: i64) -> Self {
-        Self { retention, now_ms, phase: Phase::OldRuns, pruned: Pruned::default() }
+        Self { retention, now_ms, phase: Phase::OldHours, pruned: Pruned::default() }
     }
 
     /// Removes some in one short transaction; gives the number of removed runs once it is done.
@@ -86,6 +88,10 @@ impl Pruning {
         let is_within_bound = depository.used_bytes()? <= self.retention.most_bytes;
         let keep = &self.retention;
         let (removed, next) = match self.phase {
+            Phase::OldHours => {
+                let removed = depository.remove_old_hours(since_ms, keep.most_bytes)?;
+                (removed, Phase::OldRuns)
+            }
             Phase::OldRuns => {
                 let removed = depository.remove_runs(&old_runs(since_ms), keep)?;
                 self.pruned.old_runs += removed;

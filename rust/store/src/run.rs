@@ -134,7 +134,7 @@ impl Depository {
     /// A lock that another process held for 5 s, or another error of SQLite; nothing was changed then.
     pub fn forget(&mut self, key: &str) -> Result<usize, StoreError> {
         self.change(&format!("forget {key}"), |transaction| {
-            for table in ["submission", "prediction", "model"] {
+            for table in ["submission", "prediction", "model", "ledger"] {
                 let statement = format!("DELETE FROM {table} WHERE application_key = ?1");
                 transaction.execute(&statement, [key])?;
             }

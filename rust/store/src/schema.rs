@@ -83,10 +83,10 @@ const TABLES: &str = "
     CREATE TABLE ledger (
         hour_ms               INTEGER NOT NULL,
         application_id        TEXT    NOT NULL,
+        queue                 TEXT    NOT NULL,
         application_key       TEXT    NOT NULL,
         application_name      TEXT    NOT NULL,
         user                  TEXT    NOT NULL,
-        queue                 TEXT    NOT NULL,
         containers            INTEGER NOT NULL,
         booked_vcore_s        REAL    NOT NULL,
         booked_byte_s         REAL    NOT NULL,
@@ -98,7 +98,7 @@ const TABLES: &str = "
         memory_cost           REAL    NOT NULL,
         largest_request_bytes INTEGER NOT NULL,
         largest_use_bytes     INTEGER NOT NULL,
-        PRIMARY KEY (hour_ms, application_id)
+        PRIMARY KEY (hour_ms, application_id, queue)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE nodes_hour (
         hour_ms          INTEGER PRIMARY KEY,

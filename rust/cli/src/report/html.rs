@@ -6,7 +6,7 @@ use elastane_sim::report::escape;
 
 use super::By;
 use super::rows::{Row, Rows, Saved};
-use super::text::{could_ask, could_ask_is_shown, hours, in_words, money, summary};
+use super::text::{Labels, could_ask, headings, in_words, numbers, summary};
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;\
 color:#1d2530;background:#fff}h1{font-size:1.4rem}.scroll{overflow-x:auto}\
@@ -26,31 +26,30 @@ pub(super) fn page(rows: &Rows, saved: Option<&Saved>, by: By, top: usize, perio
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>What applications booked and \
          used</title><style>{STYLE}</style></head><body><h1>What applications booked and used</h1>\
          <p class=\"note\">{period}</p><p>{}</p>",
-        if rows.rows.is_empty() { "No application ran.".to_owned() } else { summary(&rows.total) },
+        summary(&rows.total),
     );
     if let Some(saved) = saved {
         let _ = write!(page, "<p>{}</p>", in_words(saved));
     }
     let (shown, left_out) = rows.top(top);
-    let has_prices = rows.total.cost > 0.0;
-    let _ = write!(
-        page,
-        "<p class=\"note\">The bar is the memory: green is used, orange is wasted. An hour of a GB is of 1,024 MB.</p>\
-         <div class=\"scroll\"><table><thead><tr><th scope=\"col\">{}</th>",
-        by.name()
+    let labels = Labels::of(rows, by);
+    page.push_str(
+        "<p class=\"note\">The bar is the memory: green is used, orange is wasted. A GB is of 1,024 MB.</p>\
+         <div class=\"scroll\"><table><thead><tr>",
     );
-    let mut headings =
-        vec!["runs", "core-h booked", "used", "wasted", "GB-h booked", "used", "wasted", ""];
-    if has_prices {
-        headings.extend(["cost", "wasted"]);
-    }
-    headings.push(if could_ask_is_shown(by) { "an executor could ask for" } else { "" });
-    for heading in headings {
+    let headings = headings(rows, by);
+    let (last, others) = headings.split_last().unwrap_or((&"", &[]));
+    for heading in others.iter().chain([&"", last]) {
         let _ = write!(page, "<th scope=\"col\">{heading}</th>");
     }
     page.push_str("</tr></thead><tbody>");
     for row in shown {
-        page.push_str(&table_row(row, has_prices));
+        let (of, label) = (escape(&row.subject.of), escape(&labels.label(row)));
+        let _ = write!(page, "<tr><th scope=\"row\" title=\"{of}\">{label}</th>");
+        for cell in numbers(row, rows) {
+            let _ = write!(page, "<td>{cell}</td>");
+        }
+        let _ = write!(page, "<td>{}</td><td>{}</td></tr>", bar(row), could_ask(row));
     }
     page.push_str("</tbody></table></div>");
     if left_out > 0 {
@@ -60,32 +59,11 @@ pub(super) fn page(rows: &Rows, saved: Option<&Saved>, by: By, top: usize, perio
     page
 }
 
-fn table_row(row: &Row, has_prices: bool) -> String {
-    let amounts = &row.amounts;
-    let measured = amounts.used_gb_hours + amounts.wasted_gb_hours;
-    let wasted_percent =
-        if measured > 0.0 { 100.0 * amounts.wasted_gb_hours / measured } else { 0.0 };
-    let name = if row.subject.name.is_empty() { &row.subject.of } else { &row.subject.name };
-    let mut html = format!(
-        "<tr><th scope=\"row\" title=\"{}\">{}</th>",
-        escape(&row.subject.of),
-        escape(name)
-    );
-    let numbers = [
-        amounts.runs.to_string(),
-        hours(amounts.booked_core_hours),
-        hours(amounts.used_core_hours),
-        hours(amounts.wasted_core_hours),
-        hours(amounts.booked_gb_hours),
-        hours(amounts.used_gb_hours),
-        hours(amounts.wasted_gb_hours),
-        format!("<span class=\"bar\"><i style=\"width:{wasted_percent:.0}%\"></i></span>"),
-    ];
-    let costs = [money(amounts.cost), money(amounts.wasted_cost)];
-    let costs = costs.into_iter().filter(|_| has_prices);
-    for cell in numbers.into_iter().chain(costs) {
-        let _ = write!(html, "<td>{cell}</td>");
+/// Nothing where nothing was measured.
+fn bar(row: &Row) -> String {
+    if row.amounts.measured_gb_hours == 0.0 {
+        return String::new();
     }
-    let _ = write!(html, "<td>{}</td></tr>", could_ask(row));
-    html
+    let percent = 100.0 * row.amounts.wasted_memory();
+    format!("<span class=\"bar\"><i style=\"width:{percent:.0}%\"></i></span>")
 }

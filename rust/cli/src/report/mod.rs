@@ -7,16 +7,38 @@ mod text;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use elastane_runs::{LedgerEntry, NodesHour};
+use elastane_runs::{HOUR_MS, LedgerEntry, LedgerSubject, NodesHour};
 use elastane_store::{Access, Depository};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::failure::{Failure, write};
 use crate::units::moment;
-use rows::{Rows, Saved};
+use rows::{Rows, Saved, Subject};
+
+/// The fields of a row, in their order.
+const CSV_COLUMNS: [&str; 17] = [
+    "of",
+    "name",
+    "runs",
+    "containers",
+    "booked_core_hours",
+    "measured_core_hours",
+    "used_core_hours",
+    "wasted_core_hours",
+    "booked_gb_hours",
+    "measured_gb_hours",
+    "used_gb_hours",
+    "wasted_gb_hours",
+    "cost",
+    "wasted_cost",
+    "largest_request_bytes",
+    "largest_use_bytes",
+    "could_ask_bytes",
+];
 
 /// What applications booked, used and wasted, what it cost, and who could ask for less
 #[derive(Args)]
@@ -84,7 +106,10 @@ fn since(text: &str) -> Result<SignedDuration, String> {
 impl Report {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let until_ms = Timestamp::now().as_millisecond();
-        let since_ms = until_ms - i64::try_from(self.since.as_millis()).unwrap_or(i64::MAX);
+        let back_ms = i64::try_from(self.since.as_millis()).unwrap_or(i64::MAX);
+        let since_ms = until_ms.saturating_sub(back_ms);
+        // The ledger has whole hours.
+        let since_ms = since_ms - since_ms.rem_euclid(HOUR_MS);
         let (entries, nodes) = self.ledgers(since_ms)?;
         let rows = Rows::of(entries, self.by);
         let saved = nodes.map(Saved::of);
@@ -119,14 +144,14 @@ impl Report {
         &self,
         since_ms: i64,
     ) -> Result<(impl Iterator<Item = LedgerEntry> + use<>, Option<NodesHour>), Failure> {
-        let mut applications: BTreeMap<String, LedgerEntry> = BTreeMap::new();
+        let mut applications: BTreeMap<Arc<LedgerSubject>, LedgerEntry> = BTreeMap::new();
         let mut nodes: Option<NodesHour> = None;
         for path in &self.depository {
             let depository = Depository::open_existing(path, Access::Read)?;
             for entry in depository.ledger(since_ms)? {
-                match applications.get_mut(&entry.application_id) {
+                match applications.get_mut(&entry.subject) {
                     Some(known) => known.sums += entry.sums,
-                    None => drop(applications.insert(entry.application_id.clone(), entry)),
+                    None => drop(applications.insert(Arc::clone(&entry.subject), entry)),
                 }
             }
             match (&mut nodes, depository.nodes_since(since_ms)?) {
@@ -139,11 +164,22 @@ impl Report {
 }
 
 fn csv(rows: &Rows, output: &mut impl Write) -> Result<(), Failure> {
-    let mut writer = csv::Writer::from_writer(output);
-    let failed = |error: csv::Error| Failure::Failed(format!("the report is not written: {error}"));
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(output);
+    let failed = |error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => Failure::Output(error),
+        other => Failure::Failed(format!("the report is not written: {other:?}")),
+    };
+    writer.write_record(CSV_COLUMNS).map_err(failed)?;
     for row in &rows.rows {
-        let columns = (&row.subject, &row.amounts, &row.executors);
+        let Subject { of, name } = &row.subject;
+        let columns = (&no_formula(of), &no_formula(name), &row.amounts, &row.executors);
         writer.serialize(columns).map_err(failed)?;
     }
     Ok(writer.flush()?)
+}
+
+/// Users choose names, and a spreadsheet takes what begins so for a formula.
+fn no_formula(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    format!("{}{text}", if is_formula { "'" } else { "" })
 }

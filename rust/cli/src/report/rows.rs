@@ -1,15 +1,12 @@
 //! The rows of a report, and what makes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
-use elastane_runs::{LedgerEntry, LedgerSums, NodesHour};
+use elastane_runs::{GB, HOUR_S, LedgerEntry, LedgerSums, NodesHour};
 use serde::Serialize;
 
 use super::By;
-
-const SECONDS_OF_HOUR: f64 = 3_600.0;
-const GIB: f64 = (1_u64 << 30) as f64;
 
 /// What would do is the most that was used and this part of it, in whole steps, as YARN gives memory out.
 const MARGIN: f64 = 0.2;
@@ -56,53 +53,66 @@ pub(super) struct Executors {
 /// where that is positive for a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(super) struct Amounts {
-    pub(super) runs: u64,
+    pub(super) runs: usize,
     pub(super) containers: u64,
     pub(super) booked_core_hours: f64,
+    /// What of it is of the time that agents measured.
+    pub(super) measured_core_hours: f64,
     pub(super) used_core_hours: f64,
     pub(super) wasted_core_hours: f64,
     pub(super) booked_gb_hours: f64,
+    /// What of it is of the time that agents measured.
+    pub(super) measured_gb_hours: f64,
     pub(super) used_gb_hours: f64,
     pub(super) wasted_gb_hours: f64,
-    /// What of `booked_gb_hours` is of the time that agents measured.
-    measured_gb_hours: f64,
     pub(super) cost: f64,
+    /// What is not measured is no waste.
     pub(super) wasted_cost: f64,
 }
 
 impl Amounts {
+    /// Of a run, which is not counted.
     fn of(sums: &LedgerSums) -> Self {
-        let core_hours = |vcore_s: f64| vcore_s / SECONDS_OF_HOUR;
-        let gb_hours = |byte_s: f64| byte_s / GIB / SECONDS_OF_HOUR;
+        let core_hours = |vcore_s: f64| vcore_s / HOUR_S;
+        let gb_hours = |byte_s: f64| byte_s / GB / HOUR_S;
         let wasted_core_s = (sums.measured_vcore_s - sums.used_core_s).max(0.0);
         let wasted_byte_s = (sums.measured_byte_s - sums.used_byte_s).max(0.0);
-        // What was not measured is taken to be wasted like the rest.
-        let part =
-            |wasted: f64, measured: f64| if measured > 0.0 { wasted / measured } else { 0.0 };
         Self {
-            runs: 1,
+            runs: 0,
             containers: sums.containers,
             booked_core_hours: core_hours(sums.booked_vcore_s),
+            measured_core_hours: core_hours(sums.measured_vcore_s),
             used_core_hours: core_hours(sums.used_core_s),
             wasted_core_hours: core_hours(wasted_core_s),
             booked_gb_hours: gb_hours(sums.booked_byte_s),
+            measured_gb_hours: gb_hours(sums.measured_byte_s),
             used_gb_hours: gb_hours(sums.used_byte_s),
             wasted_gb_hours: gb_hours(wasted_byte_s),
-            measured_gb_hours: gb_hours(sums.measured_byte_s),
             cost: sums.core_cost + sums.memory_cost,
-            wasted_cost: sums.core_cost * part(wasted_core_s, sums.measured_vcore_s)
-                + sums.memory_cost * part(wasted_byte_s, sums.measured_byte_s),
+            wasted_cost: sums.core_cost * part(wasted_core_s, sums.booked_vcore_s)
+                + sums.memory_cost * part(wasted_byte_s, sums.booked_byte_s),
         }
     }
 
-    /// The part of the booked memory whose use was measured.
-    pub(super) fn measured_part(&self) -> f64 {
-        if self.booked_gb_hours > 0.0 {
-            (self.measured_gb_hours / self.booked_gb_hours).min(1.0)
-        } else {
-            0.0
-        }
+    /// The part of the measured cores that was wasted, 0 to 1.
+    pub(super) fn wasted_cores(&self) -> f64 {
+        part(self.wasted_core_hours, self.measured_core_hours)
     }
+
+    /// The part of the measured memory that was wasted, 0 to 1.
+    pub(super) fn wasted_memory(&self) -> f64 {
+        part(self.wasted_gb_hours, self.measured_gb_hours)
+    }
+
+    /// The part of the booked memory whose use was measured, 0 to 1.
+    pub(super) fn measured_memory(&self) -> f64 {
+        part(self.measured_gb_hours, self.booked_gb_hours)
+    }
+}
+
+/// 0 of nothing. Samples of the moments between two counts may be more than all.
+fn part(of: f64, all: f64) -> f64 {
+    if all > 0.0 { (of / all).min(1.0) } else { 0.0 }
 }
 
 impl AddAssign for Amounts {
@@ -110,6 +120,7 @@ impl AddAssign for Amounts {
         self.runs += other.runs;
         self.containers += other.containers;
         self.booked_core_hours += other.booked_core_hours;
+        self.measured_core_hours += other.measured_core_hours;
         self.used_core_hours += other.used_core_hours;
         self.wasted_core_hours += other.wasted_core_hours;
         self.booked_gb_hours += other.booked_gb_hours;
@@ -123,40 +134,31 @@ impl AddAssign for Amounts {
 
 impl Rows {
     pub(super) fn of(entries: impl IntoIterator<Item = LedgerEntry>, by: By) -> Self {
-        let mut rows: BTreeMap<String, Row> = BTreeMap::new();
-        let mut total = Amounts::default();
-        let mut latest: BTreeMap<String, i64> = BTreeMap::new();
+        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+        let mut total = Group::default();
         for entry in entries {
-            let amounts = Amounts::of(&entry.sums);
-            total += amounts;
-            let (of, name) = match by {
-                By::Application => (entry.application_key, entry.application_name),
-                By::User => (entry.user, String::new()),
-                By::Queue => (entry.queue, String::new()),
-                By::Run => (entry.application_id, entry.application_name),
+            let subject = &entry.subject;
+            let of = match by {
+                By::Application => &subject.application_key,
+                By::User => &subject.user,
+                By::Queue => &subject.queue,
+                By::Run => &subject.application_id,
             };
-            let row = rows.entry(of.clone()).or_insert_with(|| Row::empty(of.clone()));
-            row.amounts += amounts;
-            row.executors.add(&entry.sums);
-            let latest_ms = latest.entry(of).or_insert(i64::MIN);
-            if entry.hour_ms >= *latest_ms {
-                *latest_ms = entry.hour_ms;
-                row.subject.name = name;
-            }
+            groups.entry(of.clone()).or_default().add(&entry);
+            total.add(&entry);
         }
-        let mut rows: Vec<Row> = rows.into_values().collect();
-        for row in &mut rows {
-            row.executors.could_ask_bytes = match by {
-                By::Application | By::Run => row.executors.could_ask(),
-                // Their applications differ.
-                By::User | By::Queue => None,
-            };
-        }
+        let mut rows: Vec<Row> =
+            groups.into_iter().map(|(of, group)| group.into_row(of, by)).collect();
         let waste = |row: &Row| (row.amounts.wasted_cost, row.amounts.wasted_gb_hours);
         rows.sort_by(|one, other| {
             waste(other).partial_cmp(&waste(one)).unwrap_or(std::cmp::Ordering::Equal)
         });
-        Self { rows, total }
+        Self { rows, total: total.amounts() }
+    }
+
+    /// Whether anything costs something.
+    pub(super) fn has_prices(&self) -> bool {
+        self.total.cost > 0.0
     }
 
     /// The first ones, and how many are left out; 0 for all.
@@ -166,13 +168,41 @@ impl Rows {
     }
 }
 
-impl Row {
-    fn empty(of: String) -> Self {
-        Self {
-            subject: Subject { of, name: String::new() },
-            amounts: Amounts::default(),
-            executors: Executors::default(),
+/// The entries that make a row.
+#[derive(Default)]
+struct Group {
+    runs: BTreeSet<String>,
+    amounts: Amounts,
+    executors: Executors,
+    /// The latest hour, and the name then.
+    latest: (i64, String),
+}
+
+impl Group {
+    fn add(&mut self, entry: &LedgerEntry) {
+        if !self.runs.contains(&entry.subject.application_id) {
+            self.runs.insert(entry.subject.application_id.clone());
         }
+        self.amounts += Amounts::of(&entry.sums);
+        self.executors.add(&entry.sums);
+        if self.latest.1.is_empty() || entry.hour_ms >= self.latest.0 {
+            self.latest = (entry.hour_ms, entry.subject.application_name.clone());
+        }
+    }
+
+    fn amounts(&self) -> Amounts {
+        Amounts { runs: self.runs.len(), ..self.amounts }
+    }
+
+    fn into_row(self, of: String, by: By) -> Row {
+        let amounts = self.amounts();
+        let (name, could_ask_bytes) = match by {
+            By::Application | By::Run => (self.latest.1, self.executors.could_ask()),
+            // Their applications differ.
+            By::User | By::Queue => (String::new(), None),
+        };
+        let executors = Executors { could_ask_bytes, ..self.executors };
+        Row { subject: Subject { of, name }, amounts, executors }
     }
 }
 
@@ -211,19 +241,19 @@ pub(super) struct Saved {
 
 impl Saved {
     pub(super) fn of(nodes: NodesHour) -> Self {
-        let gb_hours = |byte_s: f64| byte_s / GIB / SECONDS_OF_HOUR;
+        let gb_hours = |byte_s: f64| byte_s / GB / HOUR_S;
         let bytes_of_node =
             if nodes.node_s > 0.0 { nodes.physical_byte_s / nodes.node_s } else { 0.0 };
         let saved_node_s =
             if bytes_of_node > 0.0 { nodes.above_byte_s / bytes_of_node } else { 0.0 };
         Self {
             from_ms: nodes.hour_ms,
-            node_hours: nodes.node_s / SECONDS_OF_HOUR,
+            node_hours: nodes.node_s / HOUR_S,
             physical_gb_hours: gb_hours(nodes.physical_byte_s),
             booked_gb_hours: gb_hours(nodes.booked_byte_s),
             above_gb_hours: gb_hours(nodes.above_byte_s),
-            above_core_hours: nodes.above_vcore_s / SECONDS_OF_HOUR,
-            saved_node_hours: saved_node_s / SECONDS_OF_HOUR,
+            above_core_hours: nodes.above_vcore_s / HOUR_S,
+            saved_node_hours: saved_node_s / HOUR_S,
         }
     }
 }

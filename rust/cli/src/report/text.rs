@@ -1,12 +1,16 @@
 //! A report as text.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use super::By;
-use super::rows::{Amounts, Row, Rows, Saved};
+use super::rows::{Amounts, Row, Rows, Saved, Subject};
 use crate::failure::Failure;
 use crate::table::Table;
 use crate::units::{count, printable};
+
+/// A user may choose any name.
+const LONGEST_NAME: usize = 80;
 
 pub(super) fn print(
     rows: &Rows,
@@ -17,23 +21,19 @@ pub(super) fn print(
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     writeln!(output, "{period}")?;
-    if rows.rows.is_empty() {
-        return Ok(writeln!(output, "No application ran.")?);
-    }
     writeln!(output, "{}\n", summary(&rows.total))?;
     let (shown, left_out) = rows.top(top);
-    let has_prices = rows.total.cost > 0.0;
-    let mut headings =
-        vec![by.name(), "runs", "core-h booked", "used", "wasted", "GB-h booked", "used", "wasted"];
-    if has_prices {
-        headings.extend(["cost", "wasted"]);
-    }
-    headings.push(if could_ask_is_shown(by) { "an executor could ask for" } else { "" });
-    let mut table = Table::new(1, &headings);
+    let labels = Labels::of(rows, by);
+    let mut table = Table::new(1, &headings(rows, by));
     for row in shown {
-        table.row(cells(row, by, has_prices));
+        let mut cells = vec![labels.label(row)];
+        cells.extend(numbers(row, rows));
+        cells.push(could_ask(row));
+        table.row(cells);
     }
-    table.print(output)?;
+    if !shown.is_empty() {
+        table.print(output)?;
+    }
     if left_out > 0 {
         writeln!(output, "… and {} more (--top 0)", count(left_out, by.name()))?;
     }
@@ -43,20 +43,23 @@ pub(super) fn print(
     Ok(())
 }
 
-pub(super) fn could_ask_is_shown(by: By) -> bool {
-    matches!(by, By::Application | By::Run)
+pub(super) fn headings(rows: &Rows, by: By) -> Vec<&'static str> {
+    let mut headings = vec![by.name(), "runs"];
+    headings.extend(["core-h booked", "used", "wasted", "GB-h booked", "used", "wasted"]);
+    if rows.has_prices() {
+        headings.extend(["cost", "wasted"]);
+    }
+    headings.push(match by {
+        By::Application | By::Run => "an executor could ask for",
+        By::User | By::Queue => "",
+    });
+    headings
 }
 
-fn cells(row: &Row, by: By, has_prices: bool) -> Vec<String> {
+/// The cells below the headings between the first and the last.
+pub(super) fn numbers(row: &Row, rows: &Rows) -> Vec<String> {
     let amounts = &row.amounts;
-    let of = match by {
-        // The name says more than the key, which is long.
-        By::Application => printable(&row.subject.name),
-        By::Run => format!("{} {}", row.subject.of, printable(&row.subject.name)),
-        By::User | By::Queue => printable(&row.subject.of),
-    };
     let mut cells = vec![
-        of,
         amounts.runs.to_string(),
         hours(amounts.booked_core_hours),
         hours(amounts.used_core_hours),
@@ -65,11 +68,44 @@ fn cells(row: &Row, by: By, has_prices: bool) -> Vec<String> {
         hours(amounts.used_gb_hours),
         hours(amounts.wasted_gb_hours),
     ];
-    if has_prices {
+    if rows.has_prices() {
         cells.extend([money(amounts.cost), money(amounts.wasted_cost)]);
     }
-    cells.push(could_ask(row));
     cells
+}
+
+/// What rows are called: applications by their name, where no other one has it.
+pub(super) struct Labels<'a> {
+    by: By,
+    names: HashMap<&'a str, usize>,
+}
+
+impl<'a> Labels<'a> {
+    pub(super) fn of(rows: &'a Rows, by: By) -> Self {
+        let mut names = HashMap::new();
+        for row in &rows.rows {
+            *names.entry(row.subject.name.as_str()).or_default() += 1;
+        }
+        Self { by, names }
+    }
+
+    pub(super) fn label(&self, row: &Row) -> String {
+        let Subject { of, name } = &row.subject;
+        let is_clear = !name.is_empty() && self.names.get(name.as_str()) == Some(&1);
+        match self.by {
+            By::Application if is_clear => shortened(name),
+            By::Run if !name.is_empty() => format!("{of} {}", shortened(name)),
+            _ => shortened(of),
+        }
+    }
+}
+
+fn shortened(name: &str) -> String {
+    let name = printable(name);
+    if name.chars().count() <= LONGEST_NAME {
+        return name;
+    }
+    name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
 }
 
 /// `1.25 of 4.00 GB`; empty where there is nothing to change.
@@ -89,10 +125,9 @@ pub(super) fn money(cost: f64) -> String {
 }
 
 pub(super) fn summary(total: &Amounts) -> String {
-    let part = |wasted: f64, used: f64| {
-        let measured = wasted + used;
-        if measured > 0.0 { 100.0 * wasted / measured } else { 0.0 }
-    };
+    if total.runs == 0 {
+        return "No application ran.".to_owned();
+    }
     let cost = if total.cost > 0.0 {
         format!("; it cost {}, of which {} is waste", money(total.cost), money(total.wasted_cost))
     } else {
@@ -101,13 +136,13 @@ pub(super) fn summary(total: &Amounts) -> String {
     format!(
         "{} with {} booked {} core-hours and {} GB-hours. {:.0} % of the cores and {:.0} % of the memory were \
          wasted, as far as agents measured them ({:.0} % of the memory booked){cost}.",
-        count(total.runs as usize, "run"),
+        count(total.runs, "run"),
         count(total.containers as usize, "container"),
         hours(total.booked_core_hours),
         hours(total.booked_gb_hours),
-        part(total.wasted_core_hours, total.used_core_hours),
-        part(total.wasted_gb_hours, total.used_gb_hours),
-        100.0 * total.measured_part(),
+        100.0 * total.wasted_cores(),
+        100.0 * total.wasted_memory(),
+        100.0 * total.measured_memory(),
     )
 }
 

@@ -129,8 +129,9 @@ impl Keeper {
         for run in ended() {
             self.ended(run.ended_ms, run);
         }
-        // There may be room by now for the runs that wait.
+        // There may be room by now for what waits.
         self.save_runs();
+        self.ledger.close((self.substitute.is_none()).then_some(&mut self.depository));
         if let Some(substitute) = self.substitute {
             substitute.end(self.depository);
         }
@@ -239,14 +240,13 @@ impl Keeper {
     }
 
     fn asked(&mut self, asked: &Asked) -> Result<(), StoreError> {
-        let id = &asked.application_id;
         // The first ask of an application that an earlier process knew is saved already.
-        let Some(submission) = self.running.complete(id, &asked.settings) else {
+        let Some(submission) = self.running.complete(&asked.application_id, &asked.settings) else {
             return Ok(());
         };
-        let is_executor = |kind: ContainerKind| !kind.is_application_master();
+        let (application, now_ms) = (asked.application, asked.now_ms);
         let predictions =
-            self.predict(asked.application, &submission, asked.now_ms, is_executor)?;
+            self.predict(application, &submission, now_ms, ContainerKind::is_executor)?;
         self.running.save_predictions(&mut self.depository, predictions)
     }
 

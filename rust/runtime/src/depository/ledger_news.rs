@@ -1,8 +1,9 @@
 //! What is to be added to the depository's ledger, until it is. It waits while a substitute stands for the depository.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use elastane_runs::{LedgerEntry, LedgerNews, NodesHour};
+use elastane_runs::{LedgerEntry, LedgerNews, LedgerSubject, LedgerSums, NodesHour};
 use elastane_store::{Depository, StoreError};
 
 use super::outage::Outage;
@@ -11,8 +12,7 @@ use super::outage::Outage;
 const MOST_ENTRIES: usize = 100_000;
 
 pub(super) struct WaitingNews {
-    /// By hour and application.
-    applications: BTreeMap<(i64, String), LedgerEntry>,
+    applications: BTreeMap<(i64, Arc<LedgerSubject>), LedgerSums>,
     nodes: BTreeMap<i64, NodesHour>,
     pub(super) outage: Outage,
 }
@@ -25,14 +25,7 @@ impl WaitingNews {
 
     pub(super) fn add(&mut self, news: LedgerNews) {
         for entry in news.applications {
-            let key = (entry.hour_ms, entry.application_id.clone());
-            match self.applications.get_mut(&key) {
-                Some(waiting) => {
-                    waiting.sums += entry.sums;
-                    waiting.queue = entry.queue;
-                }
-                None => drop(self.applications.insert(key, entry)),
-            }
+            *self.applications.entry((entry.hour_ms, entry.subject)).or_default() += entry.sums;
         }
         for hour in news.nodes {
             *self
@@ -40,8 +33,27 @@ impl WaitingNews {
                 .entry(hour.hour_ms)
                 .or_insert(NodesHour { hour_ms: hour.hour_ms, ..NodesHour::default() }) += hour;
         }
+        let mut left_out = 0;
         while self.applications.len() > MOST_ENTRIES {
             self.applications.pop_first();
+            left_out += 1;
+        }
+        if left_out > 0 {
+            log::error!(
+                "{left_out} hours of applications are left out of the ledger: too many wait"
+            );
+        }
+    }
+
+    /// Tries once more, where the depository is there, and says what is lost.
+    pub(super) fn close(&mut self, depository: Option<&mut Depository>) {
+        if let Some(depository) = depository {
+            let saved = self.save(depository);
+            self.outage.tell(&saved);
+        }
+        let lost = self.applications.len();
+        if lost > 0 {
+            log::error!("{lost} hours of applications are lost: the ledger could not be written");
         }
     }
 
@@ -50,7 +62,11 @@ impl WaitingNews {
         if self.applications.is_empty() && self.nodes.is_empty() {
             return Ok(());
         }
-        depository.add_to_ledger(self.applications.values(), self.nodes.values())?;
+        let of = |((hour_ms, subject), sums): (&(i64, Arc<LedgerSubject>), &LedgerSums)| {
+            LedgerEntry { subject: Arc::clone(subject), hour_ms: *hour_ms, sums: *sums }
+        };
+        let applications = self.applications.iter().map(of);
+        depository.add_to_ledger(applications, self.nodes.values().copied())?;
         self.applications.clear();
         self.nodes.clear();
         Ok(())

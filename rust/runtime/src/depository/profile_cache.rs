@@ -1,6 +1,5 @@
 //! Profiles in memory. Those that applications are planned by now are unpacked, too.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -110,18 +109,21 @@ impl ProfileCache {
         self.by_key.len()
     }
 
-    /// The number of profiles, and a page of them, the latest used first.
-    pub(super) fn overviews(&self, offset: usize, limit: usize) -> (usize, Vec<ProfileOverview>) {
-        let mut all: Vec<_> = self.by_key.iter().collect();
-        all.sort_unstable_by_key(|(key, entry)| (Reverse(entry.used_ms), Arc::clone(key)));
-        let of = |(key, entry): (&Arc<str>, &CachedProfile)| ProfileOverview {
+    /// When each profile was last used, and its key.
+    pub(super) fn used(&self) -> Vec<(i64, Arc<str>)> {
+        self.by_key.iter().map(|(key, entry)| (entry.used_ms, Arc::clone(key))).collect()
+    }
+
+    /// None where it has left memory.
+    pub(super) fn overview(&self, key: &Arc<str>) -> Option<ProfileOverview> {
+        let entry = self.by_key.get(key)?;
+        Some(ProfileOverview {
             key: Arc::clone(key),
             runs: entry.runs,
             length: entry.length_ms,
             used_ms: entry.used_ms,
             kinds: entry.kinds.clone(),
-        };
-        (all.len(), all.into_iter().skip(offset).take(limit).map(of).collect())
+        })
     }
 
     /// The number of runs that a profile was made from; 0 where there is none.

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use elastane_core::Cluster;
-use elastane_core::cluster::{
-    ApplicationId, Basis, Considered, NodeEntry, PlacedReason, Placement, Verdict,
-};
+use elastane_core::cluster::{Basis, Considered, NodeEntry, PlacedReason, Placement, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::{JournalEvent, Record};
@@ -36,8 +34,8 @@ pub struct Placed {
     pub by_others: bool,
     /// The policy's score, where the core decided.
     pub score: Option<f64>,
-    /// The best of the applications that were considered for the node then, this one included, best first. Empty
-    /// where the core did not choose.
+    /// What the last round on the node compared, best first: up to six applications that might go there, this one
+    /// among them, and three that might not. Empty where the core did not choose, or long before.
     #[serde(default)]
     pub considered: Vec<ConsideredApplication>,
     /// The request, in bytes.
@@ -59,23 +57,17 @@ pub struct Placed {
 pub struct ConsideredApplication {
     /// YARN's application id; none where a reader may not see it.
     pub application: Option<String>,
-    /// The policy's score; the smallest goes first, after priority, starvation and deadlines.
+    /// The policy's score in that round; the smallest goes first, behind priority, starvation and deadlines.
     pub score: f64,
     /// Whether it might go there.
     pub verdict: Cow<'static, str>,
 }
 
 impl ConsideredApplication {
-    /// Of a round of which the placed application was a part.
-    fn all(
-        cluster: &Cluster,
-        placed: ApplicationId,
-        node: &NodeEntry,
-        reason: PlacedReason,
-        now_ms: i64,
-    ) -> Vec<Self> {
+    /// Of a round just before.
+    fn all(cluster: &Cluster, node: &NodeEntry, reason: PlacedReason, now_ms: i64) -> Vec<Self> {
         let considered = node.considered(now_ms);
-        if !reason.is_by_core() || considered.iter().all(|it| it.application != placed) {
+        if !reason.is_by_core() {
             return Vec::new();
         }
         let of = |one: &Considered| {
@@ -115,13 +107,7 @@ impl Placed {
             profile: placed.profile().map(|key| key.to_string()),
             by_others: placed.basis == Some(Basis::Others),
             score: *score,
-            considered: ConsideredApplication::all(
-                cluster,
-                placed.application,
-                node,
-                *reason,
-                now_ms,
-            ),
+            considered: ConsideredApplication::all(cluster, node, *reason, now_ms),
             memory_bytes: placed.request.memory_bytes,
             vcores: placed.request.vcores,
             booked_memory_bytes: node.booked.memory_bytes,

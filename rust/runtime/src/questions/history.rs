@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::latest_reports::LatestReports;
-use crate::use_history::{Use, UseHistory};
+use crate::use_history::Use;
 
 /// Of the containers that run, and those that ended lately.
 #[derive(Debug, Serialize)]
@@ -13,7 +13,8 @@ pub(crate) struct NodeHistory {
     containers: Vec<ContainerHistory>,
 }
 
-/// Amounts at each step; none where it was not measured.
+/// Amounts at each step; none where it was not measured, and planned ones of what the
+/// core did not know any more.
 #[derive(Debug, Serialize)]
 struct ContainerHistory {
     container: String,
@@ -26,8 +27,7 @@ struct ContainerHistory {
 impl NodeHistory {
     /// None before the first report of the node's agent.
     pub(crate) fn of(node: &str, reports: &LatestReports, now_ms: i64) -> Option<Self> {
-        let read = |history: &UseHistory| (history.times_ms(), history.containers());
-        let (times_ms, containers) = reports.history_of(node, read)?;
+        let (times_ms, containers) = reports.history_of(node)?;
         Some(Self {
             age_ms: times_ms.iter().map(|at_ms| now_ms - at_ms).collect(),
             containers: containers.into_iter().map(ContainerHistory::of).collect(),
@@ -37,15 +37,17 @@ impl NodeHistory {
 
 impl ContainerHistory {
     fn of((container, steps): (String, Vec<Option<Use>>)) -> Self {
-        fn column<T>(steps: &[Option<Use>], of: impl Fn(Use) -> T) -> Vec<Option<T>> {
-            steps.iter().map(|step| step.map(&of)).collect()
+        fn column<T>(steps: &[Option<Use>], of: impl Fn(Use) -> Option<T>) -> Vec<Option<T>> {
+            steps.iter().map(|step| step.and_then(&of)).collect()
         }
         Self {
             container,
-            cpu_cores: column(&steps, |it| it.cpu_cores),
-            memory_bytes: column(&steps, |it| it.memory_bytes.into()),
-            planned_cpu_cores: column(&steps, |it| it.planned_cpu_cores),
-            planned_memory_bytes: column(&steps, |it| it.planned_memory_bytes.into()),
+            cpu_cores: column(&steps, |it| Some(it.cpu_cores)),
+            memory_bytes: column(&steps, |it| Some(it.memory_bytes.into())),
+            planned_cpu_cores: column(&steps, |it| it.planned.map(|[cpu_cores, _]| cpu_cores)),
+            planned_memory_bytes: column(&steps, |it| {
+                it.planned.map(|[_, memory_bytes]| memory_bytes.into())
+            }),
         }
     }
 }

@@ -40,7 +40,8 @@ proptest! {
         let kept = &kept[kept.len().saturating_sub(MOST_STEPS)..];
 
         let times_ms: Vec<_> = kept.iter().map(|(at_ms, ..)| *at_ms).collect();
-        prop_assert_eq!(history.times_ms(), times_ms);
+        let (found_ms, columns) = history.columns();
+        prop_assert_eq!(found_ms, times_ms);
         let mut expected = Vec::new();
         for number in 0..5_u8 {
             let of = |(_, cpu_cores, containers): &(i64, f32, HashSet<u8>)| {
@@ -54,8 +55,7 @@ proptest! {
         let cores = |steps: Vec<Option<Use>>| {
             steps.into_iter().map(|step| step.map(|it| it.cpu_cores)).collect::<Vec<_>>()
         };
-        let found: Vec<_> =
-            history.containers().into_iter().map(|(id, steps)| (id, cores(steps))).collect();
+        let found: Vec<_> = columns.into_iter().map(|(id, steps)| (id, cores(steps))).collect();
         prop_assert_eq!(found, expected);
     }
 }

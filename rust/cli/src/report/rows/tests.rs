@@ -1,4 +1,6 @@
-use elastane_runs::HOUR_MS;
+use std::sync::Arc;
+
+use elastane_runs::{HOUR_MS, LedgerSubject};
 
 use super::*;
 
@@ -7,12 +9,14 @@ const GB: u64 = 1 << 30;
 /// One hour of a container of 1 core and 4 GB, which used so much.
 fn entry(number: i64, user: &str, used_cores: f64, used_gb: f64) -> LedgerEntry {
     LedgerEntry {
-        application_id: format!("application_1_{number:04}"),
+        subject: Arc::new(LedgerSubject {
+            application_id: format!("application_1_{number:04}"),
+            queue: "root.a".to_owned(),
+            application_key: format!("app|{user}"),
+            application_name: format!("run {number}"),
+            user: user.to_owned(),
+        }),
         hour_ms: number * HOUR_MS,
-        application_key: format!("app|{user}"),
-        application_name: format!("run {number}"),
-        user: user.to_owned(),
-        queue: "root.a".to_owned(),
         sums: LedgerSums {
             containers: 2,
             booked_vcore_s: 3_600.0,
@@ -30,14 +34,15 @@ fn entry(number: i64, user: &str, used_cores: f64, used_gb: f64) -> LedgerEntry 
 }
 
 #[test]
-fn waste_is_of_the_time_that_was_measured_and_costs_what_was_booked_in_all() {
+fn waste_is_of_the_time_that_was_measured() {
     let rows = Rows::of(vec![entry(1, "ann", 0.25, 1.0)], By::Run);
     let amounts = rows.rows[0].amounts;
     assert_eq!((amounts.booked_core_hours, amounts.booked_gb_hours), (1.0, 4.0));
     assert_eq!((amounts.used_core_hours, amounts.used_gb_hours), (0.125, 0.5));
     assert_eq!((amounts.wasted_core_hours, amounts.wasted_gb_hours), (0.375, 1.5));
-    assert_eq!(amounts.measured_part(), 0.5);
-    assert_eq!((amounts.cost, amounts.wasted_cost), (11.0, 3.0 * 0.75 + 8.0 * 0.75));
+    assert_eq!(amounts.measured_memory(), 0.5);
+    assert_eq!((amounts.wasted_cores(), amounts.wasted_memory()), (0.75, 0.75));
+    assert_eq!((amounts.cost, amounts.wasted_cost), (11.0, (3.0 + 8.0) * 0.375));
     assert_eq!(rows.total, amounts);
 }
 
@@ -49,6 +54,24 @@ fn who_uses_more_than_booked_makes_up_for_no_other_run() {
     assert_eq!((amounts.runs, amounts.containers), (2, 4));
     assert_eq!(amounts.used_core_hours, 1.75);
     assert_eq!(amounts.wasted_core_hours, 0.25);
+    assert_eq!(amounts.wasted_cores(), 0.25, "of the hour of both that was measured");
+}
+
+#[test]
+fn a_run_that_moved_is_one_run_and_each_queue_has_its_part() {
+    let moved = |queue: &str| {
+        let mut one = entry(1, "ann", 0.5, 1.0);
+        let subject = LedgerSubject { queue: queue.to_owned(), ..(*one.subject).clone() };
+        one.subject = Arc::new(subject);
+        one
+    };
+    let entries = || [moved("root.a"), moved("root.b")];
+    let by_user = Rows::of(entries(), By::User);
+    assert_eq!((by_user.total.runs, by_user.rows[0].amounts.runs), (1, 1));
+    assert_eq!(by_user.total.booked_core_hours, 2.0);
+    let by_queue = Rows::of(entries(), By::Queue);
+    let booked = |row: &Row| (row.amounts.runs, row.amounts.booked_core_hours);
+    assert_eq!(by_queue.rows.iter().map(booked).collect::<Vec<_>>(), [(1, 1.0), (1, 1.0)]);
 }
 
 #[test]

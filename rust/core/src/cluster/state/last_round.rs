@@ -3,8 +3,9 @@
 use super::ApplicationId;
 use crate::cluster::ranking::Contender;
 
-/// At most so many applications of a round are kept.
-const MOST: usize = 6;
+/// At most so many applications are kept of those that may go, and of those that may not.
+const MOST_THAT_GO: usize = 6;
+const MOST_OTHERS: usize = 3;
 
 /// A commit that comes later is not of this round.
 const VALID_FOR_MS: i64 = 2_000;
@@ -14,7 +15,7 @@ const VALID_FOR_MS: i64 = 2_000;
 pub struct Considered {
     /// The application.
     pub application: ApplicationId,
-    /// The policy's score; the smallest goes first among those of one class.
+    /// The policy's score at that time; the smallest goes first, behind priority, starvation and deadlines.
     pub score: f64,
     /// What became of it.
     pub verdict: Verdict,
@@ -45,7 +46,12 @@ impl LastRound {
     }
 
     pub(crate) fn add(&mut self, contender: &Contender, verdict: Verdict) {
-        if self.considered.len() < MOST {
+        let (may_go, most) = match verdict {
+            Verdict::MayGo => (true, MOST_THAT_GO),
+            Verdict::WouldDelay(_) | Verdict::AtLimit => (false, MOST_OTHERS),
+        };
+        let kept = self.considered.iter().filter(|it| (it.verdict == Verdict::MayGo) == may_go);
+        if kept.count() < most {
             let (application, score) = (contender.application(), contender.rank.score());
             self.considered.push(Considered { application, score, verdict });
         }
