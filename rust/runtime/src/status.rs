@@ -79,6 +79,8 @@ struct NodeStatus {
     booked_vcores: u32,
     registered_memory_bytes: u64,
     registered_vcores: u32,
+    /// As its agent measured it; until then a registered virtual core counts as one.
+    physical_cpu_cores: f64,
     /// From the newest report; none before the first one.
     measured: Option<Measured>,
 }
@@ -97,6 +99,7 @@ impl NodeStatus {
             booked_vcores: entry.booked.vcores,
             registered_memory_bytes: entry.registered.memory_bytes,
             registered_vcores: entry.registered.vcores,
+            physical_cpu_cores: entry.node.capacity.cpu_cores,
             measured,
         }
     }

@@ -31,6 +31,7 @@ final class ApplicationsJson {
   private final Visibility visibility;
   private final Map<String, ObjectNode> waiting = new HashMap<>();
   private final boolean isStateKnown;
+  private final int hiddenWaiting;
 
   /**
    * @param status the core's, with the applications that the caller may see
@@ -39,6 +40,7 @@ final class ApplicationsJson {
     this.scheduler = scheduler;
     this.visibility = visibility;
     isStateKnown = status.has("waiting");
+    hiddenWaiting = status.path("waiting_applications").asInt() - status.path("waiting").size();
     for (JsonNode entry : status.path("waiting")) {
       ObjectNode why = entry.deepCopy();
       why.remove(OF_THE_APPLICATION);
@@ -69,6 +71,23 @@ final class ApplicationsJson {
       }
     }
     return found;
+  }
+
+  /**
+   * The number of those that the caller may not see, whatever queue and user they are of.
+   *
+   * @param state of which ones; null for all
+   */
+  long hidden(String state) {
+    if ("waiting".equals(state)) {
+      return hiddenWaiting;
+    }
+    long all =
+        scheduler.getSchedulerApplications().keySet().stream()
+            .map(scheduler.getRMContext().getRMApps()::get)
+            .filter(application -> application != null && !visibility.sees(application))
+            .count();
+    return state == null ? all : Math.max(0, all - hiddenWaiting);
   }
 
   /**

@@ -58,7 +58,7 @@ final class DecisionsJson {
         : !decision.has("container");
   }
 
-  private JsonNode visible(JsonNode decision) {
+  JsonNode visible(JsonNode decision) {
     JsonNode reason = decision.path("reason");
     if (reason.isTextual()) {
       ((ObjectNode) decision).put("reason", visibility.withoutHidden(reason.asText()));

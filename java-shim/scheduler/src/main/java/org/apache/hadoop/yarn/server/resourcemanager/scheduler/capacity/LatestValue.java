@@ -10,6 +10,7 @@ final class LatestValue<T> {
   private final Supplier<T> source;
   private final Clock clock;
   private final long validForMs;
+  private volatile boolean isForgotten;
   private T latest;
   private long latestMs;
 
@@ -29,6 +30,10 @@ final class LatestValue<T> {
 
   synchronized T get() {
     long nowMs = clock.getTime();
+    if (isForgotten) {
+      isForgotten = false;
+      latest = null;
+    }
     if (latest == null || nowMs - latestMs >= validForMs) {
       latest = source.get();
       latestMs = nowMs;
@@ -36,8 +41,11 @@ final class LatestValue<T> {
     return latest;
   }
 
-  /** The next one who asks gets a value that is made after this call. */
-  synchronized void forget() {
-    latest = null;
+  /**
+   * The next one who asks gets a value that is made after this call. Waits for nobody who asks now:
+   * it may be called with the scheduler's lock.
+   */
+  void forget() {
+    isForgotten = true;
   }
 }

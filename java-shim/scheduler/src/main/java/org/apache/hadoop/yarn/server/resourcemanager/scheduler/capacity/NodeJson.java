@@ -13,6 +13,10 @@ import org.elastane.rest.RestException;
 final class NodeJson {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
+  private static final String[] AMOUNTS = {
+    "cpu_cores", "memory_bytes", "planned_cpu_cores", "planned_memory_bytes",
+  };
+
   private final CoreAnswers answers;
   private final Visibility visibility;
 
@@ -51,7 +55,7 @@ final class NodeJson {
   }
 
   /** A history in which what the caller may not see is one sum. */
-  private ObjectNode visible(ObjectNode history) {
+  ObjectNode visible(ObjectNode history) {
     ArrayNode shown = JSON.arrayNode();
     List<JsonNode> hidden = new ArrayList<>();
     for (JsonNode container : history.path("containers")) {
@@ -66,7 +70,7 @@ final class NodeJson {
     history.set("containers", shown);
     int steps = history.path("age_ms").size();
     ObjectNode sum = history.putObject("hidden");
-    for (String amount : new String[] {"cpu_cores", "memory_bytes"}) {
+    for (String amount : AMOUNTS) {
       sum.set(amount, sum(hidden, amount, steps));
     }
     return history;

@@ -11,6 +11,7 @@ final class NodeSizes {
   private final Resource physical = Resource.newInstance(0, 0);
   private final Resource bookable = Resource.newInstance(0, 0);
   private final Resource booked = Resource.newInstance(0, 0);
+  private long aboveMemoryMb;
   private int nodes;
   private int raised;
 
@@ -25,6 +26,8 @@ final class NodeSizes {
     Resources.addTo(physical, physical(node));
     Resources.addTo(bookable, node.getTotalResource());
     Resources.addTo(booked, node.getAllocatedResource());
+    aboveMemoryMb +=
+        Math.max(0, node.getAllocatedResource().getMemorySize() - physical(node).getMemorySize());
     if (isRaised(node)) {
       raised++;
     }
@@ -50,6 +53,11 @@ final class NodeSizes {
 
   Resource booked() {
     return booked;
+  }
+
+  /** What is booked above the physical memory of each node. */
+  long aboveMemoryMb() {
+    return aboveMemoryMb;
   }
 
   int nodes() {

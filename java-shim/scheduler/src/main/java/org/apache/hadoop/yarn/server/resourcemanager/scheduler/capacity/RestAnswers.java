@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.function.Function;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.elastane.rest.RestCall;
 import org.elastane.rest.RestException;
 
@@ -22,7 +23,13 @@ final class RestAnswers {
   JsonNode answer(RestCall call) throws RestException {
     switch (call.path()) {
       case "/v1/status":
-        return call.text("nodes").equals("none") ? status().without("nodes") : status();
+        ObjectNode status = status();
+        for (String list : new String[] {"nodes", "waiting"}) {
+          if (call.text(list).equals("none")) {
+            status.remove(list);
+          }
+        }
+        return status;
       case "/v1/sizes":
         return sizes().clusterAndLabels();
       case "/v1/queues":
@@ -35,7 +42,9 @@ final class RestAnswers {
             .of(call.text("node"), sizes(), status());
       case "/v1/applications":
         ApplicationsJson applications = applications();
-        return page(call, "applications", applications.found(call), applications::entry);
+        List<RMApp> found = applications.found(call);
+        return page(call, "applications", found, applications::entry)
+            .put("hidden", applications.hidden(call.text("state")));
       case "/v1/applications/{application}":
         return applications().one(call.text("application"));
       case "/v1/history":
@@ -67,7 +76,8 @@ final class RestAnswers {
 
   private JsonNode plan(String label) throws RestException {
     if (label != null) {
-      thereOr(sizes().nodes(label).isEmpty() ? null : label, label);
+      // Also of one that no node has any more: nothing is planned there.
+      thereOr(scheduler.link().shown().history().of(label), label);
     }
     return scheduler.link().shown().answers().plan(label);
   }

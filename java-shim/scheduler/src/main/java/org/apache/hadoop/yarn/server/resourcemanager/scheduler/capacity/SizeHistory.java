@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 final class SizeHistory {
   static final long STEP_MS = 10_000;
 
-  /** Three hours: some 110 KB for the cluster, and for each label. */
+  /** Three hours: some 160 KB for the cluster, and for each label. */
   static final int MOST_STEPS = 1080;
 
   private static final String[] FIELDS = {
@@ -27,6 +27,7 @@ final class SizeHistory {
     "bookable_vcores",
     "booked_memory_mb",
     "booked_vcores",
+    "above_memory_mb",
     "planned_memory_mb",
     "planned_cpu_cores",
     "used_memory_mb",

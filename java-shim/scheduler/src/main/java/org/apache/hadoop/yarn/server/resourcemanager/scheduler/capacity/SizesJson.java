@@ -128,7 +128,7 @@ final class SizesJson {
     MeasuredUse used = new MeasuredUse();
     used.add(status);
     putUsed(entry, used);
-    for (String known : new String[] {"report_age_ms", "report_is_fresh"}) {
+    for (String known : new String[] {"physical_cpu_cores", "report_age_ms", "report_is_fresh"}) {
       JsonNode value = status.get(known);
       entry.set(known, value == null ? JSON.nullNode() : value);
     }
@@ -145,6 +145,7 @@ final class SizesJson {
     put(entry, "physical", sum.physical());
     put(entry, "bookable", sum.bookable());
     put(entry, "booked", sum.booked());
+    entry.put("above_memory_mb", sum.aboveMemoryMb());
     putUsed(entry, used);
     return entry;
   }

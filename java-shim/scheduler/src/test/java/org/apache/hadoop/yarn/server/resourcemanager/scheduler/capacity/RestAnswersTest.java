@@ -146,6 +146,20 @@ class RestAnswersTest {
   }
 
   @Test
+  void theListsOfTheStatusAreLeftOutForWhoDoesNotWantThem() throws Exception {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
+      cluster.registerReporting(NODE, 4096, 4);
+      WebClient anybody = new WebClient(cluster, null);
+      JsonNode all = anybody.json("/elastane/v1/status");
+      assertTrue(all.has("nodes") && all.has("waiting"), all.toString());
+      JsonNode numbers = anybody.json("/elastane/v1/status?nodes=none&waiting=none");
+      assertFalse(numbers.has("nodes") || numbers.has("waiting"), numbers.toString());
+      assertEquals(all.size() - 2, numbers.size());
+      assertTrue(anybody.json("/elastane/v1/status").has("nodes"), "the shared status keeps it");
+    }
+  }
+
+  @Test
   void aQueueHasTheModeInForce() throws Exception {
     Configuration conf = WebClient.withPage(directory);
     TestCluster.queues(conf, "a", "b");
@@ -249,9 +263,11 @@ class RestAnswersTest {
       JsonNode seen = stranger.json("/elastane/v1/nodes/" + NODE);
       assertEquals(0, seen.get("containers").size());
       assertEquals(1, seen.get("hidden_containers").asInt());
-      JsonNode history = seen.get("history");
-      assertEquals(0, history.get("containers").size());
-      assertEquals(history.get("age_ms").size(), history.at("/hidden/cpu_cores").size());
+      assertEquals(0, owner.json("/elastane/v1/applications").get("hidden").asInt());
+      assertEquals(1, stranger.json("/elastane/v1/applications").get("hidden").asInt());
+      String waiting = "/elastane/v1/applications?state=";
+      assertEquals(0, stranger.json(waiting + "waiting").get("hidden").asInt());
+      assertEquals(1, stranger.json(waiting + "running").get("hidden").asInt());
       assertEquals(
           "403 profiles are for administrators of YARN", stranger.refusal("/elastane/v1/profiles"));
       new WebClient(cluster, "an-administrator").json("/elastane/v1/profiles");
