@@ -34,9 +34,13 @@ def container_id(application: int, number: int) -> str:
 class Answers:
     """Made-up answers of the REST."""
 
-    def __init__(self, nodes: int = NODES, applications: int = APPLICATIONS) -> None:
+    def __init__(
+        self, nodes: int = NODES, applications: int = APPLICATIONS, decisions_each_round: int = 10
+    ) -> None:
         self._nodes = nodes
         self._applications = applications
+        self._decisions_each_round = decisions_each_round
+        self._newest_decision = 10_000
 
     def of(self, path: str, query: dict[str, str]) -> Any | None:
         """None for an unknown path."""
@@ -47,7 +51,7 @@ class Answers:
             "history": self.history,
             "plan": lambda: {"nodes": self._nodes, "planned": self._plan(self._nodes)},
             "nodes": lambda: self._page("nodes", self.nodes),
-            "applications": lambda: self._page("applications", self.applications),
+            "applications": lambda: {**self._page("applications", self.applications), "hidden": 2},
             "profiles": lambda: self._page("profiles", self.profiles),
             "decisions": lambda: self.decisions(query),
         }
@@ -108,7 +112,6 @@ class Answers:
 
     def status(self) -> dict[str, Any]:
         waiting = [it for it in self.applications if it["waiting"]]
-        keys = ("application", "name", "queue")
         silent = sum(not self._is_fresh(index) for index in range(self._nodes))
         return {
             "in_service": True,
@@ -125,8 +128,8 @@ class Answers:
             "depository_in_service": True,
             "journal_in_service": True,
             "learner_alive": True,
-            "nodes": [{"node": it["node"], "report_is_fresh": True} for it in self.nodes],
-            "waiting": [{**{key: it[key] for key in keys}, **it["waiting"]} for it in waiting],
+            "nodes": [],
+            "waiting": [],
         }
 
     def history(self) -> dict[str, Any]:
@@ -142,6 +145,7 @@ class Answers:
         moving = {
             "bookable_memory_mb": (NODE_MB, 1.35),
             "booked_memory_mb": (NODE_MB, 1.2),
+            "above_memory_mb": (NODE_MB, 0.25),
             "planned_memory_mb": (NODE_MB, 0.72),
             "used_memory_mb": (NODE_MB, 0.6),
             "bookable_vcores": (NODE_VCORES, 1.6),
@@ -181,7 +185,10 @@ class Answers:
             }
             for name in names
         ]
-        hidden = {"cpu_cores": [3.0] * 45, "memory_bytes": [12 << 30] * 45}
+        hidden = {
+            **{"cpu_cores": [3.0] * 45, "memory_bytes": [12 << 30] * 45},
+            **{"planned_cpu_cores": [4.0] * 45, "planned_memory_bytes": [14 << 30] * 45},
+        }
         return {
             **self.nodes[index],
             "capacity": amounts(64, NODE_MB << 20),
@@ -193,8 +200,10 @@ class Answers:
         }
 
     def decisions(self, query: dict[str, str]) -> dict[str, Any]:
-        """One more each second, as a busy cluster has."""
-        newest = 10_000 + int(time.time()) % 100_000
+        """More each time that the newest ones are asked for, as a busy cluster has."""
+        if "before" not in query:
+            self._newest_decision += self._decisions_each_round
+        newest = self._newest_decision
         first = min(newest, int(query.get("before", newest + 1)) - 1)
         now = round(time.time() * 1000)
         found = []
@@ -260,6 +269,7 @@ class Answers:
             "is_raised": index % 2 == 0,
             "report_age_ms": 1_500 if self._is_fresh(index) else 125_000,
             "report_is_fresh": self._is_fresh(index),
+            "physical_cpu_cores": NODE_VCORES / 2 if self._is_fresh(index) else None,
             **sizes(1, share),
         }
 
@@ -345,7 +355,8 @@ class Answers:
     @staticmethod
     def _counted(nodes: int) -> dict[str, Any]:
         numbers = {"nodes": nodes, "nodes_raised": nodes // 2, "nodes_measured": nodes}
-        return {**numbers, **sizes(nodes, 0.6)}
+        above = round(NODE_MB * nodes * 0.25)
+        return {**numbers, **sizes(nodes, 0.6), "above_memory_mb": above}
 
     @staticmethod
     def _plan(nodes: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from .made_up_answers import Answers
 from .ports import LOOPBACK
@@ -16,6 +17,24 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
+LISTS = ("queues", "nodes", "applications", "profiles")
+# What is the core's, and null while it gives no answer.
+OF_CORE = {
+    "mode",
+    "state",
+    "waiting",
+    "report_age_ms",
+    "report_is_fresh",
+    "physical_cpu_cores",
+    "planned",
+    "planned_memory_mb",
+    "planned_cpu_cores",
+    "used_memory_mb",
+    "used_cpu_cores",
+    "capacity",
+    "containers",
+    "history",
+}
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 
 
@@ -24,7 +43,10 @@ class StandIn:
 
     def __init__(self, answers: Answers, resources: Path) -> None:
         self.answers = answers
+        # No scheduler is active.
         self.is_out_of_service = False
+        # A scheduler is active, and its core gives no answer.
+        self.is_core_out_of_service = False
         self._resources = resources
         self._server = ThreadingHTTPServer((LOOPBACK, 0), self._handler())
         self.url = f"http://{LOOPBACK}:{self._server.server_port}/elastane/"
@@ -44,13 +66,24 @@ class StandIn:
             if self.is_out_of_service:
                 return 503, "application/json", b'{"error": "no ElastaneScheduler is active"}'
             query = dict(urllib.parse.parse_qsl(parts.query))
-            answer = self.answers.of(path.removeprefix("v1/"), query)
-            status, answer = (404, {"error": "not here"}) if answer is None else (200, answer)
+            status, answer = self._rest(path.removeprefix("v1/"), query)
             return status, "application/json", json.dumps(answer).encode()
         file = self._resources / (path or "page/index.html")
         if ".." in path or not file.is_file():
             return 404, "text/plain", b"not here"
         return 200, TYPES.get(file.suffix, "text/plain"), file.read_bytes()
+
+    def _rest(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        answer = self.answers.of(path, query)
+        if answer is None:
+            return 404, {"error": "not here"}
+        if self.is_core_out_of_service:
+            if path in ("decisions", "profiles") or "state" in query:
+                return 503, {"error": "the core gives no answer now"}
+            answer = without_core(path, answer)
+        if path in LISTS:
+            answer = page_of(path, answer, query)
+        return 200, answer
 
     def _handler(stand_in) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
@@ -69,3 +102,37 @@ class StandIn:
                 """Silent: pytest shows what fails."""
 
         return Handler
+
+
+def without_core(path: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer while the core gives none."""
+    kind = path.partition("/")[0]
+    if kind == "status":
+        return {"in_service": False}
+    if kind == "plan":
+        return {"nodes": None, "planned": None}
+    if kind not in ("nodes", "applications"):
+        return answer
+    if path != kind:
+        found = _emptied(answer)
+        return {**found, "arrivals": [], "hidden_containers": 0} if kind == "nodes" else found
+    return {**answer, kind: [_emptied(entry) for entry in answer[kind]]}
+
+
+def page_of(path: str, answer: dict[str, Any], query: dict[str, str]) -> dict[str, Any]:
+    """The part of a list that the query asks for."""
+    entries = answer[path]
+    if "state" in query:
+        entries = [entry for entry in entries if entry["state"] == query["state"]]
+    # All that are hidden wait.
+    hidden = {"hidden": 0} if query.get("state") == "running" else {}
+    return {
+        **answer,
+        **hidden,
+        "total": len(entries),
+        path: entries[: int(query.get("limit", 1_000))],
+    }
+
+
+def _emptied(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: None if key in OF_CORE else value for key, value in entry.items()}

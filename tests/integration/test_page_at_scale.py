@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from selenium.webdriver.common.action_chains import ActionChains
 
 from cluster.browser import Browser
 from cluster.made_up_answers import (
@@ -21,10 +22,17 @@ from cluster.made_up_answers import (
     container_id,
     node_name,
 )
-from cluster.page_stand_in import StandIn
+from cluster.page_stand_in import LISTS, StandIn, page_of, without_core
 from cluster.paths import Checkout
 
+# From the answer of the REST to the painted heat map: the page's own work.
 PAINTED_WITHIN_MS = 2_000
+# From the navigation on, with the answer of the stand-in, which takes its share of the machine.
+SHOWN_WITHIN_MS = 10_000
+DECISIONS_EACH_ROUND = 200
+
+
+NEWEST_LINE = "return document.querySelector('tbody tr').textContent"
 
 
 @pytest.fixture(scope="module")
@@ -60,22 +68,28 @@ def test_the_made_up_answers_are_as_described(answers: Answers, resources: Path)
     description = json.loads((resources / "rest/openapi.json").read_text())
     some = {"node": node_name(3), "application": application_id(10)}
     for path, operations in description["paths"].items():
-        answer = answers.of(path.removeprefix("/v1/").format_map(some), {})
+        asked = path.removeprefix("/v1/").format_map(some)
+        answer = answers.of(asked, {})
         if answer is None:
             continue  # The page asks for no other path.
+        if asked in LISTS:
+            answer = page_of(asked, answer, {"limit": "200"})
         schema = operations["get"]["responses"]["200"]["content"]["application/json"]["schema"]
         whole = {**schema, "components": description["components"]}
-        faults = Draft202012Validator(whole).iter_errors(answer)
-        assert [f"{path}: {it.json_path}: {it.message}" for it in faults] == []
+        for one in (answer, without_core(asked, answer)):
+            faults = Draft202012Validator(whole).iter_errors(one)
+            assert [f"{path}: {it.json_path}: {it.message}" for it in faults] == []
 
 
 def test_the_heat_map_of_all_nodes_is_painted_in_time(browser: Browser, page: str) -> None:
     browser.open(f"{page}#nodes")
     measured = """const one = performance.getEntriesByName("nodes painted")[0];
-        return one && { duration: one.duration, nodes: one.detail.nodes };"""
+        const { duration, startTime } = one ?? {};
+        return one && { duration, shown: startTime + duration, nodes: one.detail.nodes };"""
     painted = browser.wait(lambda: browser.run(measured), "the painted heat map")
     assert painted["nodes"] == NODES
     assert painted["duration"] < PAINTED_WITHIN_MS
+    assert painted["shown"] < SHOWN_WITHIN_MS
     assert f"Heat map of {NODES:,} nodes" in _heat_map(browser).get_attribute("aria-label")
 
 
@@ -134,6 +148,111 @@ def test_older_decisions_are_loaded_and_new_ones_arrive(browser: Browser, page: 
     assert len(browser.find("tbody tr")) > 200
 
 
+def test_loaded_decisions_stay_below_many_new_ones(browser: Browser, resources: Path) -> None:
+    answers = Answers(10, 10, DECISIONS_EACH_ROUND)
+    with StandIn(answers, resources) as many:
+        browser.open(f"{many.url}#decisions")
+        browser.wait_text("main", "100 loaded")
+        first = browser.run(NEWEST_LINE)
+        browser.wait_text("main", "300 loaded")
+        lines = browser.run(
+            "return [...document.querySelectorAll('tbody tr')].map((it) => it.textContent)"
+        )
+        assert lines[DECISIONS_EACH_ROUND] == first
+        assert len(lines) == len(set(lines)) == 300
+        # The table is bounded, and what is loaded goes on.
+        browser.wait_text("main", "700 loaded", "500 of 700 are shown")
+        assert len(browser.find("tbody tr")) == 500
+
+
+def test_a_changed_filter_keeps_focus_and_search(browser: Browser, page: str) -> None:
+    browser.open(f"{page}#decisions")
+    browser.wait_text("main", "100 loaded")
+    node, search = browser.find("form input")[2:4]
+    search.send_keys("refused")
+    node.send_keys(f"{node_name(3)}\n")
+    browser.wait(lambda: "node=" in browser.run("return location.hash"), "the filter")
+    browser.wait_text("main tbody tr", node_name(3))
+    assert browser.run("return document.activeElement === arguments[0]", node)
+    assert search.get_attribute("value") == "refused"
+    browser.find("nav a")[3].click()
+    browser.wait_text("main", "100 loaded")
+    assert browser.run("return document.activeElement.id") == "view"
+
+
+def test_the_focus_stays_when_a_row_above_goes(
+    browser: Browser, answers: Answers, page: str
+) -> None:
+    browser.open(f"{page}#applications")
+    browser.wait_text("section:nth-of-type(2) tbody", application_id(299), application_id(297))
+    browser.find("section:nth-of-type(2) tbody a")[2].send_keys("")
+    focused = "return document.activeElement.textContent"
+    assert browser.run(focused) == application_id(297)
+    gone = answers.applications.pop(0)
+    try:
+        rows = "section:nth-of-type(2) tbody"
+        browser.wait(lambda: application_id(299) not in browser.text(rows), "the row's end")
+        assert browser.run(focused) == application_id(297)
+    finally:
+        answers.applications.insert(0, gone)
+    browser.wait(lambda: application_id(299) in browser.text(rows), "the row on top")
+    assert browser.run(focused) == application_id(297)
+
+
+def test_a_zoomed_chart_stays_zoomed(browser: Browser, page: str) -> None:
+    browser.open(f"{page}#cluster")
+    browser.wait_text("main figure .u-legend", "Physical")
+    whole = _shown_seconds(browser)
+    over = browser.find(".u-over")[0]
+    left = -over.size["width"] // 5
+    drag = ActionChains(browser.driver).move_to_element_with_offset(over, left, 0)
+    drag.click_and_hold().move_by_offset(-2 * left, 0).release().perform()
+    zoomed = _shown_seconds(browser)
+    assert zoomed < whole / 2
+    for _ in range(3):  # The history has a new step in at least one of these rounds.
+        told = browser.text("#updated")
+        browser.wait(lambda told=told: browser.text("#updated") != told, "a refresh")
+    assert abs(_shown_seconds(browser) - zoomed) < whole / 50
+    browser.prefer("dark")  # Makes the chart anew.
+    browser.wait(lambda: browser.find("main figure .u-over"), "the dark chart")
+    assert abs(_shown_seconds(browser) - zoomed) < whole / 50
+    ActionChains(browser.driver).double_click(browser.find(".u-over")[0]).perform()
+    assert abs(_shown_seconds(browser) - whole) < whole / 50
+
+
+def test_what_the_core_does_not_say_is_not_known(
+    browser: Browser, stand_in: StandIn, page: str
+) -> None:
+    stand_in.is_core_out_of_service = True
+    try:
+        known = "not known: the core gives no answer now"
+        browser.open(f"{page}#cluster")
+        shown = browser.wait_text("main", "out of service", known)
+        assert "No refusal" not in shown
+        browser.open(f"{page}#nodes")
+        label = browser.wait(
+            lambda: browser.find("main tbody a") and _heat_map(browser).get_attribute("aria-label"),
+            "the nodes",
+        )
+        assert known in label
+        shown = browser.text("main tbody")
+        assert "not known" in shown
+        assert "never" not in shown
+        browser.open(f"{page}#nodes/{node_name(3)}")
+        shown = browser.wait_text("main", "Not known: the core gives no answer now.")
+        assert "never" not in shown
+        assert "silent" not in shown
+        browser.open(f"{page}#applications")
+        browser.wait_text("main section:nth-of-type(1)", "Not known: the core")
+        browser.wait_text("main section:nth-of-type(2)", known, application_id(299))
+        shown = browser.wait_text("main section:nth-of-type(3)", "Not known: the core")
+        assert "None to show" not in browser.text("main")
+        browser.open(f"{page}#applications/{application_id(10)}")
+        browser.wait_text("main tbody", known)
+    finally:
+        stand_in.is_core_out_of_service = False
+
+
 def test_numbers_stay_while_there_is_no_answer(
     browser: Browser, stand_in: StandIn, page: str
 ) -> None:
@@ -151,3 +270,16 @@ def test_numbers_stay_while_there_is_no_answer(
 
 def _heat_map(browser: Browser) -> Any:
     return browser.find("canvas[role=img]")[0]
+
+
+def _shown_seconds(browser: Browser) -> int:
+    """The time between two places of the first chart, as its legend tells it."""
+    over = browser.find(".u-over")[0]
+    times = []
+    for side in (-1, 1):
+        place = side * over.size["width"] * 2 // 5
+        ActionChains(browser.driver).move_to_element_with_offset(over, place, 0).perform()
+        browser.wait(lambda: ":" in browser.text(".u-legend .u-value"), "a time")
+        hours, minutes, seconds = map(int, browser.text(".u-legend .u-value").split(":"))
+        times.append(3_600 * hours + 60 * minutes + seconds)
+    return (times[1] - times[0]) % 86_400

@@ -1,18 +1,24 @@
 // Amounts in words, with their units.
 
 export const NOTHING = "–";
+export const NOT_KNOWN = "not known: the core gives no answer now";
+export const IS_NOT_KNOWN = "Not known: the core gives no answer now.";
 export const MEBIBYTE = 2 ** 20;
 export const GIBIBYTE = 2 ** 30;
 const MB_OF_GIB = 1024;
 
 const formats = new Map();
+const small = new Intl.NumberFormat("en", { minimumSignificantDigits: 2, maximumSignificantDigits: 2 });
 
-/** A number with at least three significant digits: 1,234 and 12.3 and 0.123. */
+/** At least three significant digits, and two below 1: 1,234 and 12.3 and 1.23 and 0.0042. */
 export function number(value) {
   if (!isNumber(value)) {
     return NOTHING;
   }
   const size = Math.abs(value);
+  if (size < 1 && size > 0) {
+    return small.format(value);
+  }
   const digits = Number.isInteger(value) || size >= 100 ? 0 : size >= 10 ? 1 : 2;
   return withDigits(value, digits);
 }

@@ -1,6 +1,6 @@
 // One application: its facts, why it waits, its containers, and what was decided about it.
 
-import { counted, duration, gibOfMb, moment, NOTHING, percent } from "./amounts.js";
+import { counted, duration, gibOfMb, IS_NOT_KNOWN, moment, NOT_KNOWN, percent } from "./amounts.js";
 import { limitOf, plannedStart } from "./applications-view.js";
 import { containersTable } from "./containers-table.js";
 import { decisionsTable } from "./decisions-table.js";
@@ -53,7 +53,7 @@ export class ApplicationView {
     ]);
     if (application) {
       this.#facts.update(facts(application));
-      this.#containers.empty = application.containers ? "None." : "Not known: the core gives no answer now.";
+      this.#containers.empty = application.containers ? "None." : IS_NOT_KNOWN;
       this.#containers.update(application.containers ?? []);
     }
     if (decided) {
@@ -68,7 +68,7 @@ function facts(it) {
     ["User", it.user],
     ["Queue", it.queue],
     ["Type", it.type],
-    ["State", it.state ?? NOTHING],
+    ["State", it.state ?? NOT_KNOWN],
     ["YARN's state", it.yarn_state.toLowerCase()],
     ["Submitted", moment(it.submitted_ms)],
     ["Progress", percent(it.progress_percent)],

@@ -1,13 +1,18 @@
 // The applications: those that wait, with the reason, and those that run; and the profiles.
 
-import { count, counted, duration, gibOfMb, NOTHING, percent } from "./amounts.js";
+import { count, counted, duration, gibOfMb, IS_NOT_KNOWN, NOT_KNOWN, NOTHING, percent } from "./amounts.js";
 import { element, field, section, setText } from "./element.js";
+import { Problem } from "./fetching.js";
 import { ProfilesSection } from "./profiles-section.js";
 import { applicationHref, nodeHref } from "./routes.js";
 import { Table } from "./table.js";
 
-const MOST = 10_000;
+// For a filter all are asked for, as its text may be in any field.
+const ALL = 10_000;
 const MOST_ROWS = 300;
+const NONE = { applications: [], total: 0, hidden: 0 };
+
+const SETTINGS = { key: (it) => it.application, most: MOST_ROWS, isAlone: true };
 
 const ID = {
   heading: "Application",
@@ -82,60 +87,85 @@ const RUNNING = [
 
 export class ApplicationsView {
   title = "Applications";
-  #applications = [];
-  #waitingTotal = 0;
-  #filter = element("input", {
-    type: "search",
-    oninput: () => this.#show(),
-    placeholder: "user, queue, name, reason",
-  });
-  #waiting = new Table("Applications that wait", WAITING, {
-    key: (it) => it.application,
-    most: MOST_ROWS,
-    isAlone: true,
-  });
-  #running = new Table("Applications that run", RUNNING, {
-    key: (it) => it.application,
-    most: MOST_ROWS,
-    isAlone: true,
-  });
-  #hidden = element("p", { className: "note" });
+  #found = { waiting: NONE, running: NONE };
+  #isStateKnown = true;
+  #filter;
+  #tables = {
+    waiting: new Table("Applications that wait", WAITING, SETTINGS),
+    running: new Table("Applications that run", RUNNING, SETTINGS),
+  };
+  #hidden = {
+    waiting: element("p", { className: "note" }),
+    running: element("p", { className: "note" }),
+  };
+  #unknown = element("p", { className: "note" }, `Which of these wait is ${NOT_KNOWN}.`);
   #profiles = new ProfilesSection();
 
-  constructor() {
+  constructor(route, refreshNow) {
+    this.#filter = element("input", {
+      type: "search",
+      oninput: () => this.#filtered(refreshNow),
+      placeholder: "user, queue, name, reason",
+    });
+    this.#unknown.hidden = true;
     this.root = element(
       "div",
       {},
       element("div", { className: "fields" }, field("Filter", this.#filter)),
-      section("Waiting", this.#waiting.root, this.#hidden),
-      section("Running", this.#running.root),
+      section("Waiting", this.#tables.waiting.root, this.#hidden.waiting),
+      section("Running", this.#unknown, this.#tables.running.root, this.#hidden.running),
       this.#profiles.root,
     );
   }
 
   async refresh(ask) {
-    const [answer, status] = await Promise.all([
-      ask("applications", { limit: MOST }),
-      ask("status", { nodes: "none" }),
+    const limit = this.#wanted() ? ALL : MOST_ROWS;
+    const [waiting, running] = await Promise.all([
+      // Status 503: which ones wait is not known.
+      ask("applications", { state: "waiting", limit }, [503]),
+      ask("applications", { state: "running", limit }, [503]),
       this.#profiles.refresh(ask),
     ]);
-    if (answer) {
-      this.#applications = answer.applications;
-      this.#waitingTotal = status?.waiting_applications ?? 0;
-      this.#show();
+    if (waiting instanceof Problem || running instanceof Problem) {
+      const answer = await ask("applications", { limit });
+      if (answer) {
+        this.#isStateKnown = false;
+        this.#found = { waiting: NONE, running: answer };
+      }
+    } else if (waiting && running) {
+      this.#isStateKnown = true;
+      this.#found = { waiting, running };
+    }
+    this.#show();
+  }
+
+  #wanted() {
+    return this.#filter.value.trim().toLowerCase();
+  }
+
+  #filtered(refreshNow) {
+    this.#show();
+    const isPart = ({ applications, total }) => applications.length < total;
+    if (this.#wanted() && Object.values(this.#found).some(isPart)) {
+      refreshNow();
     }
   }
 
   #show() {
-    const wanted = this.#filter.value.trim().toLowerCase();
-    const found = this.#applications.filter((it) => textOf(it).includes(wanted));
-    const empty = wanted ? "None that matches the filter." : "None to show.";
-    this.#waiting.empty = this.#running.empty = empty;
-    this.#waiting.update(found.filter((it) => it.waiting !== null));
-    this.#running.update(found.filter((it) => it.waiting === null));
-    const visible = this.#applications.filter((it) => it.waiting !== null).length;
-    const hidden = this.#waitingTotal - visible;
-    setText(this.#hidden, hidden > 0 ? `And ${counted(hidden, "application")} that you may not see.` : "");
+    const wanted = this.#wanted();
+    this.#unknown.hidden = this.#isStateKnown;
+    for (const [state, { applications, total, hidden }] of Object.entries(this.#found)) {
+      const matching = applications.filter((it) => textOf(it).includes(wanted));
+      const empty = wanted ? "None that matches the filter." : "None to show.";
+      const table = this.#tables[state];
+      table.empty = this.#isStateKnown || state === "running" ? empty : IS_NOT_KNOWN;
+      table.update(matching, wanted ? matching.length : total);
+      const isSaid = hidden > 0;
+      setText(
+        this.#hidden[state],
+        isSaid ? `And ${counted(hidden, "application")} that you may not see.` : "",
+      );
+    }
     this.#profiles.filter(wanted);
   }
 }

@@ -15,6 +15,7 @@ export class Chart {
   #shape = "";
   #shown = null;
   #now = null;
+  #zoom = null;
   #place = element("div", { className: "plot", "aria-hidden": "true" });
   #sentence = element("p", { className: "note" });
   #format;
@@ -40,6 +41,7 @@ export class Chart {
     const { times, series } = begunAt(since, shown);
     setText(this.#sentence, sentence);
     this.#now = now;
+    this.#zoom = this.#zoomed();
     this.#shown = { data: [times.map((ms) => ms / 1000), ...series.map((it) => it.values)], series };
     this.#place.hidden = times.length === 0;
     const shape = JSON.stringify(series.map((it) => [it.label, it.colour, it.dash, it.isFilled]));
@@ -57,7 +59,19 @@ export class Chart {
     this.#plot?.destroy();
   }
 
+  /** The part of the time that the user dragged over, in seconds; null for all of it. */
+  #zoomed() {
+    if (this.#plot === null) {
+      return this.#zoom;
+    }
+    const [times] = this.#plot.data;
+    const { min, max } = this.#plot.scales.x;
+    const isPart = times.length > 1 && (min > times[0] || max < times.at(-1));
+    return isPart && max > times[0] ? { min, max } : null;
+  }
+
   #rebuild() {
+    this.#zoom = this.#zoomed();
     this.#plot?.destroy();
     this.#plot = null;
     if (this.#shown && this.#place.clientWidth > 0) {
@@ -88,7 +102,11 @@ export class Chart {
     return {
       width: this.#place.clientWidth,
       height: HEIGHT,
-      scales: { y: { range: (plot, low, high) => [0, high > 0 ? high * HEADROOM : 1] } },
+      scales: {
+        // New data keeps what was zoomed to, until a double click.
+        x: { auto: () => this.#zoom === null, ...this.#zoom },
+        y: { range: (plot, low, high) => [0, high > 0 ? high * HEADROOM : 1] },
+      },
       cursor: {
         sync: this.#sync ? { key: this.#sync } : undefined,
         points: { size: 6 },

@@ -1,9 +1,11 @@
 // What works less well than it could: each with its number, what it means and what to do.
 
-import { count, isNumber, moment } from "./amounts.js";
+import { count, isNumber, moment, NOT_KNOWN } from "./amounts.js";
 import { element } from "./element.js";
 import { applicationHref, decisionsHref, nodeHref } from "./routes.js";
 import { Table } from "./table.js";
+
+const REFUSALS_NOT_KNOWN = `The latest refusals are ${NOT_KNOWN}.`;
 
 /** What counts from the opening of the core: field of the status, name, and words. */
 const COUNTS = [
@@ -19,7 +21,7 @@ const COUNTS = [
   ],
   [
     "foreseen_by_request",
-    "Applications planned by request",
+    "Predictions that fell back to the request",
     "Earlier runs are known, and the prediction from them was not good enough.",
   ],
   [
@@ -74,7 +76,7 @@ export class ClusterFallbacks {
       },
       { heading: "Reason", cell: (it) => it.reason ?? "", wraps: true },
     ],
-    { key: (it) => it.number, empty: "No refusal among the latest decisions." },
+    { key: (it) => it.number },
   );
 
   root = element(
@@ -95,6 +97,7 @@ export class ClusterFallbacks {
     ),
   );
 
+  /** `refusals` is null while the core gives no answer. */
   show(status, cluster, refusals) {
     const counts = COUNTS.filter(([field]) => status[field] > 0).map(([field, what, words]) => ({
       what,
@@ -102,7 +105,8 @@ export class ClusterFallbacks {
       words,
     }));
     this.#table.update([...presentFallbacks(status, cluster), ...counts]);
-    this.#refusals.update(refusals);
+    this.#refusals.empty = refusals ? "No refusal among the latest decisions." : REFUSALS_NOT_KNOWN;
+    this.#refusals.update(refusals ?? []);
   }
 }
 

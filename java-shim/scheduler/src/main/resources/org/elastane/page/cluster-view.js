@@ -1,6 +1,6 @@
 // The cluster: how it stands, its sizes over time, what was gained, and what fell back.
 
-import { count, counted, NOTHING } from "./amounts.js";
+import { count, counted, isNumber, NOT_KNOWN, NOTHING } from "./amounts.js";
 import { ClusterCharts } from "./cluster-charts.js";
 import { ClusterFallbacks } from "./cluster-fallbacks.js";
 import { gains } from "./cluster-gain.js";
@@ -19,6 +19,7 @@ export class ClusterView {
   #fallbacks = new ClusterFallbacks();
   #queues = new QueuesSection();
   #label;
+  #history = { label: "", askedMs: -Infinity, answer: null };
 
   constructor(route, refreshNow) {
     this.#label = select([[ALL, "all nodes"]], ALL, refreshNow);
@@ -49,10 +50,10 @@ export class ClusterView {
     const label = this.#label.value;
     const ofLabel = label === ALL ? {} : { label: label.slice(OF_LABEL.length) };
     const [status, sizes, queues, history, plan, refusals] = await Promise.all([
-      ask("status", { nodes: "none" }),
+      ask("status", { nodes: "none", waiting: "none" }),
       ask("sizes"),
       ask("queues"),
-      ask("history", ofLabel),
+      this.#historyOf(label, ofLabel, ask),
       ask("plan", ofLabel),
       // Without a core there are no decisions, which the tile says already.
       ask("decisions", { kind: "refused", limit: 5 }, [503]),
@@ -62,7 +63,7 @@ export class ClusterView {
     }
     if (status && sizes) {
       this.#tiles.show(stateTiles(status, sizes.cluster));
-      this.#fallbacks.show(status, sizes.cluster, refusals?.decisions ?? []);
+      this.#fallbacks.show(status, sizes.cluster, refusals?.decisions ?? null);
     }
     if (queues) {
       this.#queues.show(queues.queues);
@@ -74,6 +75,22 @@ export class ClusterView {
       const entry = label === ALL ? sizes.cluster : sizes.labels.find((it) => it.label === ofLabel.label);
       this.#gained.show(gains(entry ?? sizes.cluster, sizes.cluster, status.containers, history));
     }
+  }
+
+  /** The history, which is asked for again once it can have another step. */
+  async #historyOf(label, ofLabel, ask) {
+    const { answer, askedMs } = this.#history;
+    // By the browser's own clock, which may differ from the ResourceManager's.
+    const isCurrent = this.#history.label === label && performance.now() - askedMs < answer?.step_ms;
+    if (isCurrent && answer.time_ms.length > 0) {
+      return answer;
+    }
+    const asked = performance.now();
+    const newer = await ask("history", ofLabel);
+    if (newer) {
+      this.#history = { label, askedMs: asked, answer: newer };
+    }
+    return newer;
   }
 
   close() {
@@ -91,7 +108,7 @@ function stateTiles(status, cluster) {
     {
       name: "Mode",
       value: status.mode ?? NOTHING,
-      about: status.mode === "observe" ? "decisions are recorded, and none is applied" : "",
+      about: enforced(status, cluster),
     },
     {
       name: "Core",
@@ -102,18 +119,44 @@ function stateTiles(status, cluster) {
     {
       name: "Nodes",
       value: count(cluster.nodes),
-      about: `${count(cluster.nodes_raised)} raised, ${count(status.agents_fresh ?? cluster.nodes_measured)} reporting`,
+      about: `${count(cluster.nodes_raised)} raised, ${reporting(status)}`,
     },
     { name: "Containers", value: count(status.containers), about: planned(status) },
-    {
-      name: "Waiting",
-      value: counted(status.waiting_applications, "application"),
-      about: `for ${counted(status.waiting_containers, "container")}`,
-    },
+    waiting(status),
   ];
 }
 
+/** On which nodes decisions are applied. */
+function enforced({ mode, nodes_enforced: nodes }, cluster) {
+  if (mode === undefined) {
+    return NOT_KNOWN;
+  }
+  if (mode === "observe") {
+    return nodes > 0
+      ? `enforced on ${counted(nodes, "node")}`
+      : "decisions are recorded, and none is applied";
+  }
+  return nodes < cluster.nodes ? `enforced on ${count(nodes)} of ${counted(cluster.nodes, "node")}` : "";
+}
+
+function reporting({ agents_fresh: fresh }) {
+  return isNumber(fresh) ? `${count(fresh)} reporting` : `reports ${NOT_KNOWN}`;
+}
+
+function waiting({ waiting_applications: applications, waiting_containers: containers }) {
+  return isNumber(applications)
+    ? {
+        name: "Waiting",
+        value: counted(applications, "application"),
+        about: `for ${counted(containers, "container")}`,
+      }
+    : { name: "Waiting", value: NOTHING, about: NOT_KNOWN };
+}
+
 function planned(status) {
+  if (!isNumber(status.containers)) {
+    return NOT_KNOWN;
+  }
   return status.predicted_containers === undefined
     ? ""
     : `${count(status.predicted_containers)} planned by a profile`;

@@ -5,6 +5,8 @@ import { inWords } from "./decision-words.js";
 import { applicationHref, decisionsHref, nodeHref } from "./routes.js";
 import { Table } from "./table.js";
 
+const MOST_ROWS = 500;
+
 const COLUMNS = {
   time: { heading: "Time", cell: (it) => moment(it.time_ms), isName: true },
   kind: { heading: "Kind", cell: (it) => it.kind },
@@ -21,7 +23,7 @@ const COLUMNS = {
 /** `without` is the name of a column that would be the same in all rows. */
 export function decisionsTable({ without = "" } = {}) {
   const columns = Object.keys(COLUMNS).filter((name) => name !== without);
-  const settings = { key: (it) => it.number, empty: "No decision to show.", isAlone: true };
+  const settings = { key: (it) => it.number, most: MOST_ROWS, empty: "No decision to show.", isAlone: true };
   return new Table(
     "Decisions, newest first",
     columns.map((name) => COLUMNS[name]),

@@ -7,40 +7,40 @@ import { element, field, section, select, setText } from "./element.js";
 import { decisionsHref } from "./routes.js";
 
 const PAGE = 100;
+// More new ones than these pages hold take the place of what is loaded.
+const MOST_PAGES = 5;
+const MOST_LOADED = 2_000;
 const FIELDS = ["application", "container", "node", "kind"];
 
 export class DecisionsView {
   title = "Decisions";
-  // A change of a filter changes the address, and the view is made anew.
-  keepsFocus = true;
-  #filters;
+  #filters = {};
   #loaded = [];
   #nextBefore = null;
+  #isCut = false;
   #isOlderWanted = false;
   #inputs;
   #search = element("input", {
     type: "search",
-    oninput: () => this.#show(),
+    oninput: () => {
+      this.#show();
+      this.#announce();
+    },
     placeholder: "in what is loaded",
   });
   #older;
-  #told = element("p", { className: "note", role: "status" });
+  #told = element("p", { className: "note" });
+  // The count changes in each round: a screen reader says it only where it was asked for.
+  #announced = element("p", { className: "unseen", role: "status" });
   #table = decisionsTable();
 
   constructor({ parameters }, refreshNow) {
-    this.#filters = Object.fromEntries(
-      FIELDS.map((name) => [name, parameters[name]?.trim()]).filter(([, it]) => it),
-    );
-    const value = (name) => this.#filters[name] ?? "";
-    const text = (name, placeholder) =>
-      element("input", { value: value(name), placeholder, spellcheck: "false" });
+    const text = (name, placeholder) => element("input", { placeholder, spellcheck: "false" });
     this.#inputs = {
       application: text("application", "application_…"),
       container: text("container", "container_…"),
       node: text("node", "host:port"),
-      kind: select([["", "all kinds"], ...KINDS.map((kind) => [kind, kind])], value("kind"), () =>
-        this.#apply(),
-      ),
+      kind: select([["", "all kinds"], ...KINDS.map((kind) => [kind, kind])], "", () => this.#apply()),
     };
     this.#older = element(
       "button",
@@ -71,40 +71,81 @@ export class DecisionsView {
           field("Search", this.#search),
         ),
         this.#told,
+        this.#announced,
         this.#table.root,
         this.#older,
       ),
     );
+    this.take({ parameters });
+  }
+
+  /** Other filters: the fields stay, and with them the focus and the text of the search. */
+  take({ parameters }) {
+    this.#filters = Object.fromEntries(
+      FIELDS.map((name) => [name, parameters[name]?.trim()]).filter(([, it]) => it),
+    );
+    for (const name of FIELDS) {
+      const value = this.#filters[name] ?? "";
+      if (this.#inputs[name].value !== value) {
+        this.#inputs[name].value = value;
+      }
+    }
+    this.#loaded = [];
+    this.#nextBefore = null;
+    this.#isCut = false;
+    this.#isOlderWanted = false;
     this.#older.hidden = true;
   }
 
   async refresh(ask) {
-    const newest = await ask("decisions", { ...this.#filters, limit: PAGE });
+    const askPage = (before) => ask("decisions", { ...this.#filters, limit: PAGE, ...before });
+    const newest = await askPage({});
     if (newest) {
-      this.#addNewest(newest);
+      await this.#addNewest(newest, askPage);
     }
-    if (this.#isOlderWanted && this.#nextBefore !== null) {
-      const older = await ask("decisions", { ...this.#filters, limit: PAGE, before: this.#nextBefore });
-      if (older) {
-        this.#isOlderWanted = false;
-        this.#loaded.push(...older.decisions);
-        this.#nextBefore = older.next_before;
-      }
+    const isOlderWanted = this.#isOlderWanted && this.#nextBefore !== null;
+    const older = isOlderWanted ? await askPage({ before: this.#nextBefore }) : null;
+    if (older) {
+      this.#isOlderWanted = false;
+      this.#loaded.push(...older.decisions);
+      this.#nextBefore = older.next_before;
+    }
+    if (this.#loaded.length > MOST_LOADED) {
+      this.#loaded.length = MOST_LOADED;
+      this.#nextBefore = this.#loaded.at(-1).number;
     }
     this.#show();
+    if (older) {
+      this.#announce();
+    }
   }
 
-  #addNewest({ decisions, next_before: nextBefore }) {
-    const known = this.#loaded[0]?.number ?? -1;
-    const isSameCore = decisions.length === 0 || decisions[0].number >= known;
-    const fresh = decisions.filter((it) => it.number > known);
-    // After a gap, or with the numbers of a new core, the list begins anew.
-    const isConnected = isSameCore && (fresh.length < decisions.length || decisions.length === 0);
-    if (isConnected && this.#loaded.length > 0) {
-      this.#loaded.unshift(...fresh);
-    } else {
+  async #addNewest({ decisions, next_before: nextBefore }, askPage) {
+    const known = this.#loaded[0]?.number ?? null;
+    // A new core counts from the start again.
+    if (known === null || decisions[0]?.number < known) {
       this.#loaded = decisions;
       this.#nextBefore = nextBefore;
+      return;
+    }
+    let fresh = decisions;
+    let next = nextBefore;
+    // A page can be empty, as it lacks what the caller may not see: its end is what counts.
+    const isGap = () => next !== null && next > known;
+    for (let pages = 1; isGap() && pages < MOST_PAGES; pages += 1) {
+      const page = await askPage({ before: next });
+      if (!page) {
+        return;
+      }
+      fresh = [...fresh, ...page.decisions];
+      next = page.next_before;
+    }
+    this.#isCut ||= isGap();
+    if (isGap()) {
+      this.#loaded = fresh;
+      this.#nextBefore = next;
+    } else {
+      this.#loaded = [...fresh.filter((it) => it.number > known), ...this.#loaded];
     }
   }
 
@@ -112,12 +153,19 @@ export class DecisionsView {
     const wanted = this.#search.value.trim().toLowerCase();
     const found = this.#loaded.filter((it) => textOf(it).includes(wanted));
     this.#table.update(found);
-    this.#older.hidden = this.#nextBefore === null;
+    const isFull = this.#loaded.length >= MOST_LOADED;
+    this.#older.hidden = this.#nextBefore === null || isFull;
     const matching = wanted ? `, ${count(found.length)} match the search` : "";
+    const full = isFull ? " The page keeps no more: filter to see older ones." : "";
+    const cut = this.#isCut ? " Many came at once, and what was loaded before them was dropped." : "";
     setText(
       this.#told,
-      `${count(this.#loaded.length)} loaded${matching}. The last 20,000 since the core was opened can be asked for.`,
+      `${count(this.#loaded.length)} loaded${matching}.${full}${cut} The last 20,000 since the core was opened can be asked for.`,
     );
+  }
+
+  #announce() {
+    setText(this.#announced, this.#told.textContent);
   }
 
   #apply() {

@@ -9,10 +9,16 @@ export class Problem {
     this.status = status;
     this.words = words;
   }
+}
 
-  toString() {
-    return `${this.path}: ${this.words}`;
+/** One line for all problems with the same words, in an order that does not depend on which came first. */
+export function linesOf(problems) {
+  const paths = new Map();
+  const sorted = [...problems].sort((one, other) => (one.path < other.path ? -1 : 1));
+  for (const { path, words } of sorted) {
+    paths.set(words, [...(paths.get(words) ?? []), path]);
   }
+  return [...paths].map(([words, of]) => [of.filter(Boolean).join(", "), words].filter(Boolean).join(": "));
 }
 
 /** The answer at a path behind `v1/`; throws a Problem, or the signal's reason once aborted. */

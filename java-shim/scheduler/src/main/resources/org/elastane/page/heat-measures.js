@@ -15,8 +15,11 @@ function ofMemory(field) {
 
 function ofCpu(field) {
   return {
-    of: (node) => share(node[field], node.physical_vcores),
-    words: (node) => `${cores(node[field])} of ${node.physical_vcores} virtual`,
+    of: (node) => share(node[field], node.physical_cpu_cores || node.physical_vcores),
+    words: (node) =>
+      node.physical_cpu_cores > 0
+        ? `${cores(node[field])} of ${cores(node.physical_cpu_cores)}`
+        : `${cores(node[field])} of ${node.physical_vcores} virtual`,
   };
 }
 
@@ -27,7 +30,7 @@ export const MEASURES = {
   planned_cpu: { name: "planned CPU ÷ physical", ...ofCpu("planned_cpu_cores") },
 };
 
-/** Whether there is no report that is recent enough to act on. */
+/** Whether no report is recent enough to act on. While the core gives no answer, that is not known. */
 export function isSilent(node) {
-  return node.report_is_fresh !== true;
+  return node.report_is_fresh === false;
 }

@@ -4,9 +4,9 @@ import { cores, GIBIBYTE, isNumber, latest, number } from "./amounts.js";
 import { Chart } from "./chart.js";
 import { containerColour } from "./colours.js";
 import { element } from "./element.js";
+import { recent, SHOWN_MS } from "./node-history.js";
 
 const MB_OF_GIB = 1024;
-const SHOWN_MS = 900_000;
 /** More containers than these share one area, so that colours can be told apart. */
 const MOST_AREAS = 8;
 
@@ -39,15 +39,16 @@ export class NodeCharts {
 
 function draw(chart, node, { field, scaled, capacity, write }) {
   const now = Date.now();
-  const history = node.history ?? { age_ms: [], containers: [], hidden: {} };
+  const history = recent(node.history, field);
   const past = history.age_ms.map((age) => now - age);
   const future = (node.planned?.[field] ?? []).map(scaled);
   const times = [...past, ...future.map((_, slot) => now + (slot + 1) * node.planned.slot_ms)];
   const [before, after] = [past.map(() => null), future.map(() => null)];
   const inUnit = (values) => past.map((_, i) => (isNumber(values?.[i]) ? scaled(values[i]) : null));
 
-  const areas = stacked(areasOf(history, field, inUnit));
-  const planned = past.map((_, i) => sum(history.containers.map((it) => it[`planned_${field}`]?.[i])));
+  const areas = stacked(areasOf(history, inUnit));
+  const all = [...history.containers, history.hidden];
+  const planned = past.map((_, i) => sum(all.map((it) => it.planned[i])));
   const series = areas.map((it) => ({ ...it, values: [...it.values, ...after], own: [...it.own, ...after] }));
   series.push({ label: "Planned", colour: "--planned", values: [...inUnit(planned), ...after] });
   if (future.length > 0) {
@@ -55,7 +56,13 @@ function draw(chart, node, { field, scaled, capacity, write }) {
   }
   series.push({ label: "Physical", colour: "--physical", values: times.map(() => capacity) });
   const since = now - SHOWN_MS;
-  chart.show({ times, series, now, since, sentence: sentence(areas, inUnit(planned), future, capacity, write) });
+  chart.show({
+    times,
+    series,
+    now,
+    since,
+    sentence: sentence(areas, inUnit(planned), future, capacity, write),
+  });
 }
 
 function sentence(areas, planned, future, capacity, write) {
@@ -66,8 +73,10 @@ function sentence(areas, planned, future, capacity, write) {
 }
 
 /** One area for each of the largest containers, one for the others, and one for hidden ones. */
-function areasOf(history, field, inUnit) {
-  const all = history.containers.map((it) => ({ label: shortName(it.container), own: inUnit(it[field]) }));
+function areasOf(history, inUnit) {
+  const all = history.containers
+    .map((it) => ({ label: shortName(it.container), own: inUnit(it.used) }))
+    .filter((it) => it.own.some(isNumber));
   const size = ({ own }) => sum(own) ?? 0;
   const largest = new Set([...all].sort((one, other) => size(other) - size(one)).slice(0, MOST_AREAS));
   const areas = all.filter((it) => largest.has(it)).map((it, i) => ({ ...it, colour: containerColour(i) }));
@@ -76,7 +85,7 @@ function areasOf(history, field, inUnit) {
     const own = history.age_ms.map((_, i) => sum(rest.map((it) => it.own[i])));
     areas.push({ label: `${rest.length} smaller ones`, own, colour: "--others" });
   }
-  const hidden = inUnit(history.hidden?.[field]);
+  const hidden = inUnit(history.hidden.used);
   if (hidden.some(isNumber)) {
     areas.push({ label: "Not visible to you", own: hidden, colour: "--hidden" });
   }

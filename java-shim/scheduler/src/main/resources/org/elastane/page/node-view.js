@@ -1,6 +1,6 @@
 // One node: its use and plan over time, its containers, and who arrives next.
 
-import { cores, counted, duration, gibOfMb, NOTHING } from "./amounts.js";
+import { cores, counted, duration, gibOfMb, IS_NOT_KNOWN, NOTHING } from "./amounts.js";
 import { containersTable } from "./containers-table.js";
 import { element, section, setText } from "./element.js";
 import { isSilent } from "./heat-measures.js";
@@ -27,7 +27,7 @@ export class NodeView {
       { heading: "Name", cell: (it) => it.name, wraps: true },
       { heading: "In", cell: (it) => duration(it.in_ms), number: true },
     ],
-    { key: (it) => it.application, empty: "No application is planned to start here.", isAlone: true },
+    { key: (it) => it.application, isAlone: true },
   );
 
   constructor({ id }) {
@@ -50,11 +50,12 @@ export class NodeView {
     }
     this.#tiles.show(tiles(node));
     this.#charts.show(node);
-    this.#containers.empty = node.containers ? "None." : "Not known: the core gives no answer now.";
+    this.#containers.empty = node.containers ? "None." : IS_NOT_KNOWN;
     this.#containers.update(node.containers ?? []);
     const hidden = node.hidden_containers;
     setText(this.#hidden, hidden > 0 ? `And ${counted(hidden, "container")} that you may not see.` : "");
-    this.#arrivals.update(node.arrivals);
+    this.#arrivals.empty = node.containers ? "No application is planned to start here." : IS_NOT_KNOWN;
+    this.#arrivals.update(node.arrivals ?? []);
   }
 
   close() {
@@ -62,16 +63,23 @@ export class NodeView {
   }
 }
 
-function tiles(node) {
+function reportTile(node) {
   const age = node.report_age_ms;
+  if (node.report_is_fresh === null) {
+    return { name: "Report", value: "not known", about: "the core gives no answer now" };
+  }
+  return {
+    name: "Report",
+    value: age === null ? "never" : `${duration(age)} ago`,
+    about: isSilent(node) ? "silent: CapacityScheduler decides alone" : "",
+    isBad: isSilent(node),
+  };
+}
+
+function tiles(node) {
   return [
     { name: "Mode", value: node.mode ?? NOTHING, about: node.label ? `label ${node.label}` : "no label" },
-    {
-      name: "Report",
-      value: age === null ? "never" : `${duration(age)} ago`,
-      about: isSilent(node) ? "silent: CapacityScheduler decides alone" : "",
-      isBad: isSilent(node),
-    },
+    reportTile(node),
     {
       name: "Bookable memory",
       value: gibOfMb(node.bookable_memory_mb),

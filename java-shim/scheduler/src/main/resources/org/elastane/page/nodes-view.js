@@ -1,6 +1,6 @@
 // All nodes: a heat map, and a table with the same nodes for search and keyboard.
 
-import { cores, count, counted, duration, gibOfMb, NOTHING, percent } from "./amounts.js";
+import { cores, count, counted, duration, gibOfMb, NOT_KNOWN, NOTHING, percent } from "./amounts.js";
 import { element, field, section, select, setText } from "./element.js";
 import { HeatMap, legend } from "./heat-map.js";
 import { isSilent, MEASURES } from "./heat-measures.js";
@@ -53,6 +53,8 @@ const COLUMNS = [
 
 export class NodesView {
   title = "Nodes";
+  // The list of thousands of nodes is megabytes.
+  everyMs = 15_000;
   #nodes = [];
   #isPainted = false;
   #measure;
@@ -100,6 +102,7 @@ export class NodesView {
 
   async refresh(ask) {
     const answer = await ask("nodes", { limit: MOST_NODES });
+    const answeredMs = performance.now();
     if (!answer) {
       return;
     }
@@ -107,7 +110,7 @@ export class NodesView {
       (one, other) => collator.compare(one.label, other.label) || collator.compare(one.node, other.node),
     );
     this.#show();
-    this.#markPainted();
+    this.#markPainted(answeredMs);
   }
 
   close() {
@@ -135,13 +138,13 @@ export class NodesView {
 
   #words({ node, share, isSilent: silent }) {
     const measure = MEASURES[this.#measure.value];
-    const state = silent ? "; no fresh report" : "";
+    const state = silent ? "; no fresh report" : node.report_is_fresh === null ? `; report ${NOT_KNOWN}` : "";
     const known = share === null ? "not known" : `${percent(share * 100)} (${measure.words(node)})`;
     return `${node.node}: ${measure.name} ${known}${state}`;
   }
 
-  /** Measures once for each opening of the view how long it took until the map was painted. */
-  #markPainted() {
+  /** Measures once for each opening of the view how long it took from the answer to the painted map. */
+  #markPainted(answeredMs) {
     if (this.#isPainted) {
       return;
     }
@@ -149,7 +152,7 @@ export class NodesView {
     // The first callback runs before the painting, the second one after it.
     requestAnimationFrame(() =>
       requestAnimationFrame(() => {
-        performance.measure(PAINTED, { start: 0, detail: { nodes: this.#nodes.length } });
+        performance.measure(PAINTED, { start: answeredMs, detail: { nodes: this.#nodes.length } });
       }),
     );
   }
@@ -162,15 +165,21 @@ function memoryColumn(kind) {
 }
 
 function report(node) {
+  if (node.report_is_fresh === null) {
+    return "not known";
+  }
   return node.report_age_ms === null ? "never" : duration(node.report_age_ms);
 }
 
 function summary(cells, measure) {
   const shares = cells.filter((it) => !it.isSilent && it.share !== null).map((it) => it.share);
-  const silent = cells.filter((it) => it.isSilent).length;
+  const silent = `${count(cells.filter((it) => it.isSilent).length)} silent`;
+  const isAnswered = cells.every((it) => it.node.report_is_fresh !== null);
+  const part = cells.length > MOST_ROWS ? `, ${MOST_ROWS} at once: the filter finds each` : "";
   const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
   const numbers = shares.length
     ? `${measure.name} ${percent(100 * mean)} in the mean, ${percent(100 * Math.max(...shares))} at most`
     : `${measure.name} of no node is known`;
-  return `Heat map of ${counted(cells.length, "node")}: ${numbers}; ${count(silent)} silent. The table below has the same nodes.`;
+  const reports = isAnswered ? silent : `which are silent is ${NOT_KNOWN}`;
+  return `Heat map of ${counted(cells.length, "node")}: ${numbers}; ${reports}. The table below has the same nodes${part}.`;
 }

@@ -1,12 +1,11 @@
 // The profiles: what earlier runs of applications used.
 
-import { cores, count, duration, memory, moment, NOTHING, percent } from "./amounts.js";
+import { cores, count, duration, IS_NOT_KNOWN, memory, moment, NOTHING, percent } from "./amounts.js";
 import { Problem } from "./fetching.js";
 import { section } from "./element.js";
 import { Table } from "./table.js";
 
-const MOST = 10_000;
-const MOST_ROWS = 300;
+const MOST = 300;
 // A profile changes when a run ends, so that its table is not asked for in each round.
 const EVERY_MS = 60_000;
 
@@ -46,19 +45,22 @@ export class ProfilesSection {
   #wanted = "";
   #askedMs = -Infinity;
   #refused = "";
-  #table = new Table("Profiles", COLUMNS, { key: (it) => it.key, most: MOST_ROWS, isAlone: true });
+  #table = new Table("Profiles", COLUMNS, { key: (it) => it.key, most: MOST, isAlone: true });
   root = section("Profiles", this.#table.root);
 
   async refresh(ask) {
     if (performance.now() - this.#askedMs < EVERY_MS) {
       return;
     }
-    const answer = await ask("profiles", { limit: MOST }, [403]);
+    const answer = await ask("profiles", { limit: MOST }, [403, 503]);
     if (answer === null) {
       return;
     }
-    this.#askedMs = performance.now();
-    this.#refused = answer instanceof Problem ? answer.words : "";
+    const isAnswered = answer.status !== 503;
+    // Without an answer of the core, they are asked for in the next round.
+    this.#askedMs = isAnswered ? performance.now() : -Infinity;
+    const words = isAnswered ? answer.words : IS_NOT_KNOWN;
+    this.#refused = answer instanceof Problem ? words : "";
     this.#profiles = answer instanceof Problem ? [] : answer.profiles.flatMap(byKind);
     this.filter(this.#wanted);
   }

@@ -3,6 +3,9 @@
 import { fetchJson, Problem } from "./fetching.js";
 
 const EVERY_MS = 5_000;
+// A slow ResourceManager is asked less often: a tenth of the time at most is spent on answers.
+const REST_FACTOR = 10;
+const LONGEST_MS = 60_000;
 
 export class Refreshing {
   #report;
@@ -23,11 +26,13 @@ export class Refreshing {
     });
   }
 
-  /** Shows another view: what the former one still waits for is dropped. */
+  /** Shows a view anew or another one: answers that are still to come are dropped. */
   show(view) {
     this.#controller.abort();
     this.#controller = new AbortController();
-    this.#view?.close?.();
+    if (view !== this.#view) {
+      this.#view?.close?.();
+    }
     this.#view = view;
     this.#isRunning = false;
     this.now();
@@ -47,6 +52,7 @@ export class Refreshing {
     this.#isRunning = true;
     this.#isWanted = false;
     const problems = [];
+    const began = performance.now();
     try {
       await view.refresh(asker(signal, problems));
     } catch (failure) {
@@ -54,7 +60,8 @@ export class Refreshing {
         return;
       }
       console.error(failure);
-      problems.push(`The page failed (${failure.message}): reload it, and report this line.`);
+      const words = `The page failed (${failure.message}): reload it, and report this line.`;
+      problems.push(new Problem("", 0, words));
     }
     if (signal.aborted) {
       return;
@@ -64,9 +71,14 @@ export class Refreshing {
     if (this.#isWanted) {
       this.now();
     } else if (!document.hidden) {
-      this.#timer = setTimeout(() => this.now(), EVERY_MS);
+      this.#timer = setTimeout(() => this.now(), pause(view, performance.now() - began));
     }
   }
+}
+
+/** The time until the next round. A view that costs much says in `everyMs` how often it is refreshed. */
+function pause(view, tookMs) {
+  return Math.min(LONGEST_MS, Math.max(view.everyMs ?? EVERY_MS, REST_FACTOR * tookMs));
 }
 
 /**

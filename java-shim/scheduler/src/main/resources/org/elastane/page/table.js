@@ -1,5 +1,6 @@
 // A table that is brought up to date in place: focus, selection and scrolling stay.
 
+import { count } from "./amounts.js";
 import { element, setText } from "./element.js";
 
 const collator = new Intl.Collator("en", { numeric: true });
@@ -12,6 +13,7 @@ export class Table {
   #note = element("p", { className: "note" });
   #rows = new Map();
   #data = [];
+  #total = 0;
   #order = null;
 
   /**
@@ -38,34 +40,54 @@ export class Table {
     this.root = element("div", {}, this.#note, element("div", scroll, this.table));
   }
 
-  update(data) {
+  /** `total` counts also the rows that were not asked for. */
+  update(data, total = data.length) {
     this.#data = data;
+    this.#total = total;
     this.#show();
   }
 
   #show() {
     const shown = this.#sorted().slice(0, this.#most);
     const rows = new Map();
-    shown.forEach((data, index) => {
+    for (const data of shown) {
       const key = this.#key(data);
       const row = this.#rows.get(key) ?? this.#newRow();
       rows.set(key, row);
       this.#fill(row, data);
-      if (this.#body.children[index] !== row.line) {
-        this.#body.insertBefore(row.line, this.#body.children[index] ?? null);
-      }
-    });
+    }
     for (const [key, row] of this.#rows) {
       if (rows.get(key) !== row) {
         row.line.remove();
       }
     }
     this.#rows = rows;
+    this.#arrange([...rows.values()].map((row) => row.line));
     const all = this.#data.length;
     // An empty region would be a stop for the tabulator key.
     this.table.parentElement.hidden = all === 0;
-    setText(this.#note, all === 0 ? this.empty : shown.length < all ? cut(shown.length, all) : "");
+    setText(this.#note, all === 0 ? this.empty : cut(shown.length, all, this.#total));
     this.#note.hidden = this.#note.textContent === "";
+  }
+
+  /** Brings the lines into their order. The one with the focus would lose it if it were moved. */
+  #arrange(lines) {
+    const focused = lines.find((line) => line.contains(document.activeElement));
+    let next = this.#body.firstChild;
+    for (const line of lines) {
+      if (line === focused) {
+        while (next !== line) {
+          const later = next;
+          next = next.nextSibling;
+          this.#body.append(later);
+        }
+      }
+      if (line === next) {
+        next = next.nextSibling;
+      } else {
+        this.#body.insertBefore(line, next);
+      }
+    }
   }
 
   #heading(column, index) {
@@ -150,6 +172,8 @@ function compare(one, other) {
   return (one ?? -Infinity) - (other ?? -Infinity) || 0;
 }
 
-function cut(shown, all) {
-  return `${shown.toLocaleString("en")} of ${all.toLocaleString("en")} are shown: filter or sort to see others.`;
+/** Sorting helps only where all rows are loaded. */
+function cut(shown, loaded, total) {
+  const how = loaded < total ? "filter" : "filter or sort";
+  return shown < total ? `${count(shown)} of ${count(total)} are shown: ${how} to see others.` : "";
 }
