@@ -130,10 +130,11 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
-    def screenshot(self, file: Path) -> None:
-        """The whole page, also what lies below the window, as PNG."""
+    def screenshot(self, file: Path, most_pixels: int | None = None) -> None:
+        """The page, also what lies below the window, as PNG: all of it, or the beginning."""
         size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        height = min(size["height"], most_pixels or size["height"])
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1}
         wanted = {"format": "png", "captureBeyondViewport": True, "clip": clip}
         answer = self.driver.execute_cdp_cmd("Page.captureScreenshot", wanted)
         file.parent.mkdir(parents=True, exist_ok=True)

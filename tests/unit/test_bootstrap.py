@@ -75,6 +75,9 @@ def test_the_tests_need_more_than_the_build(
         "curl",
         "kmod",
         "nftables",
+        "chromium",
+        "chromium-driver",
+        "fonts-dejavu-core",
     }
 
 
