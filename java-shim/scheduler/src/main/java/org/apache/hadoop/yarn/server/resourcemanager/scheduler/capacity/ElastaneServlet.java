@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import javax.servlet.http.HttpServlet;
 import javax.servlet.http.HttpServletRequest;
 import javax.servlet.http.HttpServletResponse;
-import org.apache.commons.lang3.StringUtils;
 import org.apache.hadoop.http.HttpServer2;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
@@ -105,7 +104,10 @@ public final class ElastaneServlet extends HttpServlet {
     RMContext context = scheduler.getRMContext();
     Visibility visibility = new Visibility(context, new ApplicationAccess(context, request));
     RestAnswers answers = new RestAnswers(scheduler, visibility);
-    String file = path.equals("/") ? "index.html" : StringUtils.removeStart(path, PAGE);
+    String file = path.equals("/") ? "index.html" : path;
+    if (path.startsWith(PAGE)) {
+      file = path.substring(PAGE.length());
+    }
     String text = PageFiles.text(file);
     if (text != null) {
       return new Answer(HttpServletResponse.SC_OK, PageFiles.contentType(file), text);
