@@ -6,11 +6,12 @@ mod simulated;
 #[path = "common/small_cluster.rs"]
 mod small_cluster;
 
-use elastane_core::policy::{PolicyOptions, named, names};
+use elastane_core::policy::{Favor, PolicyOptions, named, names};
 use elastane_core::{Resource, Resources};
 use elastane_sim::simulator::{Contention, Policies, Settings, SimulationError, simulate};
 use proptest::prelude::*;
 
+use elastane_sim::workload::QueueSpec;
 use small_cluster::{MACHINE, any_workload, application, run, starving_after, workload};
 
 const NEVER_ASKED_IN_VAIN: [&str; 2] = ["minfrag", "trc"];
@@ -39,6 +40,25 @@ fn an_undisturbed_executor_takes_as_long_as_its_demand() {
     assert_eq!(outcome.makespan_s, 30.5);
     assert_eq!(outcome.work_done.cpu_cores, 30.0);
     assert_eq!(outcome.executors_s, 30.0);
+}
+
+/// CapacityScheduler would reserve the node for it, and places nobody by that.
+#[test]
+fn an_application_that_nothing_is_known_of_waits_for_room_by_request() {
+    let mut known = application("known", 0, 1, &[[0.1, 1e8, 0.0, 0.0]; 10]);
+    known.request.vcores = 3;
+    let mut unknown = application("unknown", 500, 1, &[[0.1, 1e8, 0.0, 0.0]; 10]);
+    unknown.predicted = None;
+    let mut work = workload(1, vec![known, unknown]);
+    work.queues = vec![QueueSpec { path: "root.a".to_owned(), capacity: 1.0 }];
+    let mut settings = starving_after(5_000);
+    settings.policy_options.favor = Favor::Makespan;
+    settings.cluster.max_ratio = 1.0;
+    for policy in policies() {
+        let outcome = run(&work, policy, &settings);
+        let started_s = outcome.applications[1].started_s;
+        assert!(started_s >= 30.0, "{policy}: 3 and 2 of 4 virtual cores at {started_s} s");
+    }
 }
 
 #[test]

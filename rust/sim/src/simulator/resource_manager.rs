@@ -204,6 +204,10 @@ impl ResourceManager {
         for application in order {
             let place = self.places[application.0 as usize];
             let spec = &specs[place];
+            // A round also names whom CapacityScheduler may reserve the node for, and it places nobody by that.
+            if !spec.request.fits_into(free) {
+                continue;
+            }
             let known = &mut self.applications[place];
             let container = format!("container_0_{:04}_{:06}", place + 1, known.containers + 1);
             let commit = CommitRequest {
