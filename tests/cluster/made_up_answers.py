@@ -40,6 +40,8 @@ class Answers:
         self._nodes = nodes
         self._applications = applications
         self._decisions_each_round = decisions_each_round
+        self.hides_decisions = False
+        self.rounds = 0
         self._newest_decision = 10_000
 
     def of(self, path: str, query: dict[str, str]) -> Any | None:
@@ -203,6 +205,7 @@ class Answers:
         """More each time that the newest ones are asked for, as a busy cluster has."""
         if "before" not in query:
             self._newest_decision += self._decisions_each_round
+            self.rounds += 1
         newest = self._newest_decision
         first = min(newest, int(query.get("before", newest + 1)) - 1)
         now = round(time.time() * 1000)
@@ -212,7 +215,10 @@ class Answers:
             if all(one.get(key) == query[key] for key in query.keys() - {"before", "limit"}):
                 found.append(one)
         shown = found[: int(query.get("limit", 100))]
-        return {"decisions": shown, "next_before": shown[-1]["number"] if shown else None}
+        end = shown[-1]["number"] if shown else None
+        # As REST does, after the page was cut.
+        shown = [one for one in shown if not self.hides_decisions]
+        return {"decisions": shown, "next_before": end, "newest": newest}
 
     def _decision(self, number: int, time_ms: int) -> dict[str, Any]:
         one = {"number": number, "time_ms": time_ms}
@@ -375,12 +381,8 @@ class Answers:
 
 
 def amounts(cpu_cores: float, memory_bytes: int) -> dict[str, float]:
-    return {
-        "cpu_cores": cpu_cores,
-        "memory_bytes": memory_bytes,
-        "network_bytes_per_s": 1e6,
-        "disk_bytes_per_s": 2e6,
-    }
+    flows = {"network_bytes_per_s": 1e6, "disk_bytes_per_s": 2e6}
+    return {"cpu_cores": cpu_cores, "memory_bytes": memory_bytes, **flows}
 
 
 def sizes(nodes: int, used: float) -> dict[str, Any]:

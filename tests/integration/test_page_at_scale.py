@@ -161,8 +161,20 @@ def test_loaded_decisions_stay_below_many_new_ones(browser: Browser, resources: 
         assert lines[DECISIONS_EACH_ROUND] == first
         assert len(lines) == len(set(lines)) == 300
         # The table is bounded, and what is loaded goes on.
-        browser.wait_text("main", "700 loaded", "500 of 700 are shown")
-        assert len(browser.find("tbody tr")) == 500
+        browser.wait_text("main", "700 loaded")
+        assert len(browser.find("tbody tr")) == 700
+
+
+def test_what_others_decide_drops_nothing_that_is_loaded(browser: Browser, resources: Path) -> None:
+    answers = Answers(10, 10, DECISIONS_EACH_ROUND)
+    with StandIn(answers, resources) as many:
+        browser.open(f"{many.url}#decisions")
+        browser.wait_text("main", "100 loaded")
+        rounds = answers.rounds
+        answers.hides_decisions = True
+        browser.wait(lambda: answers.rounds >= rounds + 5, "pages of others", seconds=60)
+        assert "100 loaded" in browser.text("main")
+        assert "dropped" not in browser.text("main")
 
 
 def test_a_changed_filter_keeps_focus_and_search(browser: Browser, page: str) -> None:

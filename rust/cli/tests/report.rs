@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use elastane_runs::{HOUR_MS, LedgerEntry, LedgerSubject, LedgerSums, NodesHour};
-use elastane_store::Depository;
+use elastane_store::{Access, Depository};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -168,6 +168,13 @@ fn applications_of_one_name_are_told_apart() {
     let (_folder, path) = named("etl");
     let table = printed(report(&path, &[]));
     assert!(table.contains("app|ann|etl") && table.contains("app|bob|etl"), "{table}");
+    // What differs in long names is at their end.
+    let entries =
+        ["3", "4"].map(|end| entry(end.parse().unwrap(), &("x".repeat(200) + end), "ann", 0, 0.0));
+    let mut depository = Depository::open_existing(&path, Access::Write).unwrap();
+    depository.add_to_ledger(entries.into_iter(), [].into_iter()).unwrap();
+    let table = printed(report(&path, &[]));
+    assert!(table.contains("xx3 ") && table.contains("xx4 "), "{table}");
 }
 
 #[test]

@@ -8,6 +8,9 @@ use crate::submission::SubmissionRecord;
 /// An hour of the Unix time.
 pub const HOUR_MS: i64 = 3_600_000;
 
+/// Names may have any length.
+const LONGEST_NAME: usize = 256;
+
 /// The seconds of an hour.
 pub const HOUR_S: f64 = 3_600.0;
 
@@ -34,7 +37,7 @@ pub struct LedgerSubject {
     pub queue: String,
     /// The key of the application's signature.
     pub application_key: String,
-    /// The name as it was submitted.
+    /// The beginning of the name as it was submitted.
     pub application_name: String,
     /// Who submitted it.
     pub user: String,
@@ -47,7 +50,7 @@ impl LedgerSubject {
             application_id: submission.application_id.clone(),
             queue: queue.to_owned(),
             application_key: submission.application_key.clone(),
-            application_name: submission.application_name.clone(),
+            application_name: submission.application_name.chars().take(LONGEST_NAME).collect(),
             user: user.to_owned(),
         }
     }
@@ -56,7 +59,7 @@ impl LedgerSubject {
 /// Amounts times seconds, of all containers of an application.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LedgerSums {
-    /// The number of containers that started.
+    /// The number of containers that were committed, also those that CapacityScheduler then did not start.
     pub containers: u64,
     /// By request, in virtual cores times seconds.
     pub booked_vcore_s: f64,
@@ -130,7 +133,7 @@ impl AddAssign for NodesHour {
 /// What is to be added to the ledger.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LedgerNews {
-    /// At most one for each application, queue and hour.
+    /// Two of one application, queue and hour are to be added up.
     pub applications: Vec<LedgerEntry>,
     /// At most one for each hour.
     pub nodes: Vec<NodesHour>,

@@ -31,6 +31,12 @@ struct Kept {
 }
 
 impl Kept {
+    /// The number of the newest record.
+    fn newest(&self) -> Option<u64> {
+        let count = self.records.len() as u64;
+        (count > 0).then(|| self.first + count - 1)
+    }
+
     fn push(&mut self, record: Arc<Record>) {
         if self.records.len() == KEPT {
             self.records.pop_front();
@@ -83,7 +89,8 @@ impl Decisions {
 
     /// The newest decisions of those that are asked for.
     pub(crate) fn find(&self, wanted: &WantedDecisions) -> FoundDecisions {
-        let mut found = FoundDecisions::default();
+        let newest = self.kept.lock().newest();
+        let mut found = FoundDecisions { newest, ..FoundDecisions::default() };
         let mut before = wanted.before.unwrap_or(u64::MAX);
         loop {
             let chunk = self.kept.lock().before(before);
@@ -139,6 +146,8 @@ pub(crate) struct FoundDecisions {
     decisions: Vec<NumberedRecord>,
     /// Where the next page begins; none on the last one.
     next_before: Option<u64>,
+    /// The newest decision of all, also of those that were not asked for; none before the first one.
+    newest: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]

@@ -80,7 +80,9 @@ impl LatestReports {
 
     /// See [`UseHistory::columns`].
     pub(crate) fn history_of(&self, node: &str) -> Option<UseColumns> {
-        Some(self.reports(node)?.lock().history.columns())
+        // Reports wait for the copy alone.
+        let history = self.reports(node)?.lock().history.clone();
+        Some(history.columns())
     }
 
     fn reports(&self, node: &str) -> Option<Arc<Mutex<NodeReports>>> {

@@ -93,7 +93,7 @@ impl NodeStatus {
             report_is_fresh: entry.is_fresh(fresh_for_ms, now_ms),
             bookable_memory_ratio: f64::from(entry.bookable.memory_thousandths) / 1e3,
             bookable_vcores_ratio: f64::from(entry.bookable.vcores_thousandths) / 1e3,
-            report_age_ms: entry.last_report_ms.map(|last_ms| now_ms - last_ms),
+            report_age_ms: entry.last_report_ms.map(|last_ms| (now_ms - last_ms).max(0)),
             containers: entry.node.running_count(),
             booked_memory_bytes: entry.booked.memory_bytes,
             booked_vcores: entry.booked.vcores,
@@ -273,7 +273,7 @@ impl StatusSnapshot {
         let waiting = self.waiting.into_iter().map(|waiting| WaitingStatus {
             request_priority: waiting.ask.kind.priority(),
             containers: waiting.ask.count,
-            for_ms: self.now_ms - waiting.since_ms,
+            for_ms: (self.now_ms - waiting.since_ms).max(0),
             deadline: waiting.deadline,
             planned_start: waiting.start.map(|start| words.planned(start)),
             limit_of: LimitOf::why(waiting.why.as_ref()),

@@ -8,8 +8,13 @@ use rusqlite::params;
 use crate::depository::Depository;
 use crate::error::StoreError;
 
-/// About so many bytes are a row.
-const ROW_BYTES: u64 = 250;
+/// About so many bytes are a row beside its texts, with half-full pages.
+const ROW_BYTES: i64 = 200;
+
+/// About the bytes of the ledger; ?1 is those of a row beside its texts.
+const BYTES: &str = "
+    SELECT coalesce(sum(?1 + length(application_id) + length(queue) + length(application_key)
+        + length(application_name) + length(user)), 0) FROM ledger";
 
 /// The ledger takes at most this part of the depository's bound.
 const PART_OF_BOUND: u64 = 4;
@@ -164,23 +169,18 @@ impl Depository {
         before_ms: i64,
         most_bytes: u64,
     ) -> Result<usize, StoreError> {
-        let most_rows = i64::try_from(most_bytes / PART_OF_BOUND / ROW_BYTES).unwrap_or(i64::MAX);
+        let most_bytes = i64::try_from(most_bytes / PART_OF_BOUND).unwrap_or(i64::MAX);
         self.change("remove old hours of the ledger", |transaction| {
-            let mut removed = 0;
-            for table in ["ledger", "nodes_hour"] {
-                let statement = format!("DELETE FROM {table} WHERE hour_ms < ?1");
-                removed += transaction.execute(&statement, [before_ms])?;
-            }
-            let rows: i64 =
-                transaction.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
-            if rows > most_rows {
-                removed += transaction.execute(
-                    "DELETE FROM ledger WHERE hour_ms IN (
-                         SELECT DISTINCT hour_ms FROM ledger ORDER BY hour_ms LIMIT ?1
-                     )",
-                    [HOURS_AT_ONCE],
-                )?;
-            }
+            transaction.execute("DELETE FROM nodes_hour WHERE hour_ms < ?1", [before_ms])?;
+            let bytes: i64 = transaction.query_row(BYTES, [ROW_BYTES], |row| row.get(0))?;
+            let before_ms = if bytes > most_bytes { i64::MAX } else { before_ms };
+            let removed = transaction.execute(
+                "DELETE FROM ledger WHERE hour_ms IN (
+                     SELECT DISTINCT hour_ms FROM ledger WHERE hour_ms < ?1
+                     ORDER BY hour_ms LIMIT ?2
+                 )",
+                [before_ms, HOURS_AT_ONCE],
+            )?;
             Ok(removed)
         })
     }

@@ -155,7 +155,10 @@ impl Report {
                 }
             }
             match (&mut nodes, depository.nodes_since(since_ms)?) {
-                (Some(sum), Some(more)) => *sum += more,
+                (Some(sum), Some(more)) => {
+                    *sum += more;
+                    sum.hour_ms = sum.hour_ms.min(more.hour_ms);
+                }
                 (nodes, more) => *nodes = more.or(*nodes),
             }
         }

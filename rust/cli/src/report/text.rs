@@ -75,37 +75,42 @@ pub(super) fn numbers(row: &Row, rows: &Rows) -> Vec<String> {
 }
 
 /// What rows are called: applications by their name, where no other one has it.
-pub(super) struct Labels<'a> {
+pub(super) struct Labels {
     by: By,
-    names: HashMap<&'a str, usize>,
+    names: HashMap<String, usize>,
 }
 
-impl<'a> Labels<'a> {
-    pub(super) fn of(rows: &'a Rows, by: By) -> Self {
+impl Labels {
+    pub(super) fn of(rows: &Rows, by: By) -> Self {
         let mut names = HashMap::new();
         for row in &rows.rows {
-            *names.entry(row.subject.name.as_str()).or_default() += 1;
+            *names.entry(shortened(&row.subject.name)).or_default() += 1;
         }
         Self { by, names }
     }
 
     pub(super) fn label(&self, row: &Row) -> String {
         let Subject { of, name } = &row.subject;
-        let is_clear = !name.is_empty() && self.names.get(name.as_str()) == Some(&1);
+        let name = shortened(name);
+        let is_clear = !name.is_empty() && self.names.get(&name) == Some(&1);
         match self.by {
-            By::Application if is_clear => shortened(name),
-            By::Run if !name.is_empty() => format!("{of} {}", shortened(name)),
+            By::Application if is_clear => name,
+            By::Run if !name.is_empty() => format!("{of} {name}"),
             _ => shortened(of),
         }
     }
 }
 
+/// Keys differ at their end as well.
 fn shortened(name: &str) -> String {
     let name = printable(name);
-    if name.chars().count() <= LONGEST_NAME {
+    let length = name.chars().count();
+    if length <= LONGEST_NAME {
         return name;
     }
-    name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
+    let begin = name.chars().take(LONGEST_NAME / 2);
+    let end = name.chars().skip(length - LONGEST_NAME / 2 + 1);
+    begin.chain(['…']).chain(end).collect()
 }
 
 /// `1.25 of 4.00 GB`; empty where there is nothing to change.

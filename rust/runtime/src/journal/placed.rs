@@ -34,8 +34,8 @@ pub struct Placed {
     pub by_others: bool,
     /// The policy's score, where the core decided.
     pub score: Option<f64>,
-    /// What the last round on the node compared, best first: up to six applications that might go there, this one
-    /// among them, and three that might not. Empty where the core did not choose, or long before.
+    /// The first that the last round on the node compared: up to six applications that might go there, and three that
+    /// might not. This one may be behind them. Empty where the core did not choose, or long before.
     #[serde(default)]
     pub considered: Vec<ConsideredApplication>,
     /// The request, in bytes.

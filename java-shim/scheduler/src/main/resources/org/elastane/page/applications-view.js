@@ -145,8 +145,7 @@ export class ApplicationsView {
 
   #filtered(refreshNow) {
     this.#show();
-    const isPart = ({ applications, total }) => applications.length < total;
-    if (this.#wanted() && Object.values(this.#found).some(isPart)) {
+    if (this.#wanted() && (this.#profiles.isPart || Object.values(this.#found).some(isPart))) {
       refreshNow();
     }
   }
@@ -156,7 +155,8 @@ export class ApplicationsView {
     this.#unknown.hidden = this.#isStateKnown;
     for (const [state, { applications, total, hidden }] of Object.entries(this.#found)) {
       const matching = applications.filter((it) => textOf(it).includes(wanted));
-      const empty = wanted ? "None that matches the filter." : "None to show.";
+      const none = isPart({ applications, total }) ? "They are asked for." : "None that matches the filter.";
+      const empty = wanted ? none : "None to show.";
       const table = this.#tables[state];
       table.empty = this.#isStateKnown || state === "running" ? empty : IS_NOT_KNOWN;
       table.update(matching, wanted ? matching.length : total);
@@ -168,6 +168,11 @@ export class ApplicationsView {
     }
     this.#profiles.filter(wanted);
   }
+}
+
+/** Whether some were not asked for. */
+function isPart({ applications, total }) {
+  return applications.length < total;
 }
 
 /** Who sets the limit that an application waits for, in words. */

@@ -21,9 +21,9 @@ const COLUMNS = {
 };
 
 /** `without` is the name of a column that would be the same in all rows. */
-export function decisionsTable({ without = "" } = {}) {
+export function decisionsTable({ without = "", most = MOST_ROWS } = {}) {
   const columns = Object.keys(COLUMNS).filter((name) => name !== without);
-  const settings = { key: (it) => it.number, most: MOST_ROWS, empty: "No decision to show.", isAlone: true };
+  const settings = { key: (it) => it.number, most, empty: "No decision to show.", isAlone: true };
   return new Table(
     "Decisions, newest first",
     columns.map((name) => COLUMNS[name]),

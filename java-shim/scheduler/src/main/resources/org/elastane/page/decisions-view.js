@@ -17,6 +17,8 @@ export class DecisionsView {
   #filters = {};
   #loaded = [];
   #nextBefore = null;
+  /** The newest decision of all when it was last asked. */
+  #seen = null;
   #isCut = false;
   #isOlderWanted = false;
   #inputs;
@@ -32,7 +34,7 @@ export class DecisionsView {
   #told = element("p", { className: "note" });
   // The count changes in each round: a screen reader says it only where it was asked for.
   #announced = element("p", { className: "unseen", role: "status" });
-  #table = decisionsTable();
+  #table = decisionsTable({ most: MOST_LOADED });
 
   constructor({ parameters }, refreshNow) {
     const text = (name, placeholder) => element("input", { placeholder, spellcheck: "false" });
@@ -92,6 +94,7 @@ export class DecisionsView {
     }
     this.#loaded = [];
     this.#nextBefore = null;
+    this.#seen = null;
     this.#isCut = false;
     this.#isOlderWanted = false;
     this.#older.hidden = true;
@@ -120,21 +123,24 @@ export class DecisionsView {
     }
   }
 
-  async #addNewest({ decisions, next_before: nextBefore }, askPage) {
-    const known = this.#loaded[0]?.number ?? null;
+  /** A page lacks what the caller may not see: how far was looked is what counts, not what was found. */
+  async #addNewest({ decisions, next_before: nextBefore, newest }, askPage) {
+    const seen = this.#seen;
+    this.#seen = newest;
     // A new core counts from the start again.
-    if (known === null || decisions[0]?.number < known) {
+    if (seen === null || newest === null || newest < seen) {
       this.#loaded = decisions;
       this.#nextBefore = nextBefore;
       return;
     }
     let fresh = decisions;
     let next = nextBefore;
-    // A page can be empty, as it lacks what the caller may not see: its end is what counts.
-    const isGap = () => next !== null && next > known;
+    const isGap = () => next !== null && next > seen + 1;
     for (let pages = 1; isGap() && pages < MOST_PAGES; pages += 1) {
       const page = await askPage({ before: next });
       if (!page) {
+        // They are asked for again in the next round.
+        this.#seen = seen;
         return;
       }
       fresh = [...fresh, ...page.decisions];
@@ -145,7 +151,7 @@ export class DecisionsView {
       this.#loaded = fresh;
       this.#nextBefore = next;
     } else {
-      this.#loaded = [...fresh.filter((it) => it.number > known), ...this.#loaded];
+      this.#loaded = [...fresh.filter((it) => it.number > seen), ...this.#loaded];
     }
   }
 

@@ -1,11 +1,14 @@
 // The profiles: what earlier runs of applications used.
 
-import { cores, count, duration, IS_NOT_KNOWN, memory, moment, NOTHING, percent } from "./amounts.js";
+import { cores, count, counted, duration, IS_NOT_KNOWN, memory, moment, NOTHING, percent } from "./amounts.js";
 import { Problem } from "./fetching.js";
-import { section } from "./element.js";
+import { element, section, setText } from "./element.js";
 import { Table } from "./table.js";
 
 const MOST = 300;
+const MOST_ROWS = 1_000;
+// For a filter all are asked for.
+const ALL = 10_000;
 // A profile changes when a run ends, so that its table is not asked for in each round.
 const EVERY_MS = 60_000;
 
@@ -42,17 +45,26 @@ const COLUMNS = [
 
 export class ProfilesSection {
   #profiles = [];
+  #total = 0;
+  #told = element("p", { className: "note" });
   #wanted = "";
   #askedMs = -Infinity;
   #refused = "";
-  #table = new Table("Profiles", COLUMNS, { key: (it) => it.key, most: MOST, isAlone: true });
-  root = section("Profiles", this.#table.root);
+  #table = new Table("Profiles", COLUMNS, { key: (it) => it.key, most: MOST_ROWS, isAlone: true });
+  root = section("Profiles", this.#told, this.#table.root);
+
+  /** Whether some were not asked for. */
+  get isPart() {
+    return this.#profiles.length < this.#total;
+  }
 
   async refresh(ask) {
-    if (performance.now() - this.#askedMs < EVERY_MS) {
+    const isAllWanted = this.#wanted !== "" && this.isPart;
+    if (performance.now() - this.#askedMs < EVERY_MS && !isAllWanted) {
       return;
     }
-    const answer = await ask("profiles", { limit: MOST }, [403, 503]);
+    const limit = this.#wanted === "" ? MOST : ALL;
+    const answer = await ask("profiles", { limit }, [403, 503]);
     if (answer === null) {
       return;
     }
@@ -61,7 +73,8 @@ export class ProfilesSection {
     this.#askedMs = isAnswered ? performance.now() : -Infinity;
     const words = isAnswered ? answer.words : IS_NOT_KNOWN;
     this.#refused = answer instanceof Problem ? words : "";
-    this.#profiles = answer instanceof Problem ? [] : answer.profiles.flatMap(byKind);
+    this.#profiles = answer instanceof Problem ? [] : answer.profiles;
+    this.#total = answer instanceof Problem ? 0 : answer.total;
     this.filter(this.#wanted);
   }
 
@@ -70,7 +83,10 @@ export class ProfilesSection {
     this.#wanted = wanted;
     const empty = wanted ? "None that matches the filter." : "No profile yet: one is made when a run ends.";
     this.#table.empty = this.#refused || empty;
-    this.#table.update(this.#profiles.filter((it) => it.profile.toLowerCase().includes(wanted)));
+    const found = this.#profiles.filter((it) => it.profile.toLowerCase().includes(wanted));
+    this.#table.update(found.flatMap(byKind));
+    const last = `The ${count(this.#profiles.length)} last used of ${counted(this.#total, "profile")}`;
+    setText(this.#told, this.isPart ? `${last}: filter to find others.` : "");
   }
 }
 

@@ -47,6 +47,7 @@ final class DecisionsJson {
       }
     }
     answer.set("next_before", found.get("next_before"));
+    answer.set("newest", found.get("newest"));
     return answer;
   }
 

@@ -77,7 +77,8 @@ final class RestAnswers {
   private JsonNode plan(String label) throws RestException {
     if (label != null) {
       // Also of one that no node has any more: nothing is planned there.
-      thereOr(scheduler.link().shown().history().of(label), label);
+      boolean isThere = !sizes().nodes(label).isEmpty();
+      thereOr(isThere || scheduler.link().shown().history().has(label) ? label : null, label);
     }
     return scheduler.link().shown().answers().plan(label);
   }

@@ -72,6 +72,11 @@ final class SizeHistory {
     }
   }
 
+  /** Whether a node has the label, or had it lately. */
+  synchronized boolean has(String label) {
+    return byLabel.containsKey(label);
+  }
+
   /**
    * The steps as columns, oldest first; null for a label that no node has or had.
    *
