@@ -12,7 +12,7 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;mar
 color:#1d2530;background:#fff}h1{font-size:1.4rem}.scroll{overflow-x:auto}\
 table{border-collapse:collapse;width:100%}th,td{padding:.3rem .7rem;border-bottom:1px solid #d9dfe6;\
 text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}thead th{color:#4d5a69;font-size:.85rem}\
-th:first-child,td:last-child{text-align:left}th[scope=row]{font-weight:500;white-space:normal}\
+th:first-child,th:last-child,td:last-child{text-align:left}th[scope=row]{font-weight:500;white-space:normal}\
 .bar{display:inline-block;width:8rem;height:.7rem;background:#2f7d4f;vertical-align:middle}\
 .bar i{display:block;height:100%;margin-left:auto;background:#d08a1d}.note{color:#4d5a69}\
 @media(prefers-color-scheme:dark){body{color:#dce3ea;background:#161b21}th,td{border-color:#333d48}\
