@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster.browser import Browser
+from cluster.browser import Browser, views
 from cluster.cluster import Cluster
-from cluster.distributed_shell import DistributedShell
+from cluster.distributed_shell import DistributedShell, holding
 from cluster.paths import Checkout
-from cluster.settings import MEBIBYTE, ClusterSettings, NodeShape
+from cluster.settings import ClusterSettings, NodeShape
 from cluster.signals import interrupt_on_termination
 from cluster.waiting import wait_until
 from integration.conftest import elastane
@@ -47,10 +45,8 @@ class Workers:
     @property
     def command(self) -> str:
         busy = f"timeout {self.busy_seconds} md5sum /dev/zero; sleep {self.rest_seconds}"
-        held_bytes = self.held_mb * MEBIBYTE
-        fill = f"head --bytes={held_bytes} /dev/zero"
         work = "; ".join([busy] * self.rounds)
-        return f"({fill}; ({work}) > /dev/null) | tail --bytes={held_bytes} | head --bytes=0"
+        return holding(self.held_mb, f"({work}) > /dev/null")
 
 
 def main() -> None:
@@ -60,7 +56,8 @@ def main() -> None:
     interrupt_on_termination()
     checkout = Checkout()
     work = checkout.target / "page-pictures"
-    with _cluster(work, checkout) as cluster:
+    settings = ClusterSettings(work=work, nodes=NODES, shape=SHAPE, elastane=elastane(work))
+    with Cluster(settings, checkout) as cluster:
         shell = DistributedShell(cluster.resource_manager, work, checkout)
         print("a first night", flush=True)
         began = time.monotonic()
@@ -81,19 +78,6 @@ def _night() -> tuple[Workers, ...]:
     )
 
 
-@contextmanager
-def _cluster(work: Path, checkout: Checkout) -> Iterator[Cluster]:
-    settings = ClusterSettings(
-        work=work,
-        nodes=NODES,
-        shape=SHAPE,
-        elastane=elastane(work),
-        resource_manager={},
-    )
-    with Cluster(settings, checkout) as cluster:
-        yield cluster
-
-
 def _are_ended(cluster: Cluster, applications: list[str]) -> bool:
     states = [cluster.resource_manager.application(one)["state"] for one in applications]
     return all(state == "FINISHED" for state in states)
@@ -101,20 +85,13 @@ def _are_ended(cluster: Cluster, applications: list[str]) -> bool:
 
 def _take(cluster: Cluster, application: str, folder: Path) -> None:
     node = cluster.resource_manager.node_sizes()[0]["node"]
-    views = {
-        "cluster": "#cluster",
-        "nodes": "#nodes",
-        "node": f"#nodes/{node}",
-        "applications": "#applications",
-        "application": f"#applications/{application}",
-        "decisions": "#decisions",
-    }
+    addresses = views(node, application)
     folder.mkdir(parents=True, exist_ok=True)
     with Browser() as browser:
         browser.resize(WIDTH)
-        for scheme, names in (("light", views), ("dark", DARK)):
+        for scheme, names in (("light", addresses), ("dark", DARK)):
             browser.prefer(scheme)
-            for name, view in ((name, views[name]) for name in names):
+            for name, view in ((name, addresses[name]) for name in names):
                 browser.open("about:blank")
                 browser.open(f"{cluster.resource_manager.url}/elastane/{view}")
                 browser.wait_text("#updated", "Updated")

@@ -45,6 +45,18 @@ OPTIONS = (
 )
 
 
+def views(node: str, application: str) -> dict[str, str]:
+    """The address of each view of the page, by its name."""
+    return {
+        "cluster": "#cluster",
+        "nodes": "#nodes",
+        "node": f"#nodes/{node}",
+        "applications": "#applications",
+        "application": f"#applications/{application}",
+        "decisions": "#decisions",
+    }
+
+
 def browser_program(command: str) -> Path:
     """`chromium` or `chromedriver`; selenium must not download its own."""
     found = find_program(command)

@@ -39,12 +39,15 @@ class Sleepers:
     @property
     def command(self) -> str:
         wait = f"tail --pid={self.until_pid} -f /dev/null"
-        if self.held_mb == 0:
-            return wait
-        # The second tail keeps its input until there is no more; nobody reads its output.
-        held_bytes = self.held_mb * MEBIBYTE
-        fill = f"head --bytes={held_bytes} /dev/zero"
-        return f"({fill}; {wait}) | tail --bytes={held_bytes} | head --bytes=0"
+        return wait if self.held_mb == 0 else holding(self.held_mb, wait)
+
+
+def holding(held_mb: int, work: str) -> str:
+    """A command that holds so much memory while `work` runs, which must print nothing."""
+    # The last tail keeps its input until there is no more; nobody reads its output.
+    held_bytes = held_mb * MEBIBYTE
+    fill = f"head --bytes={held_bytes} /dev/zero"
+    return f"({fill}; {work}) | tail --bytes={held_bytes} | head --bytes=0"
 
 
 def sleeping(work: str) -> list[int]:

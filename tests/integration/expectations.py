@@ -155,3 +155,23 @@ def wait_containers(cluster: Cluster, application: str, count: int, seconds: flo
         f"{count} containers of {application}",
         seconds,
     )
+
+
+def wait_all_measured(cluster: Cluster, application: str, seconds: float) -> None:
+    """Waits until every container of an application has a sample."""
+
+    def are_measured() -> bool:
+        containers = cluster.resource_manager.elastane_rest(f"applications/{application}")
+        return all(one["measured"] for one in containers["containers"])
+
+    wait_until(are_measured, "samples of all containers", seconds)
+
+
+def wait_waiting(cluster: Cluster, application: str, seconds: float) -> None:
+    """Waits until an application waits for containers."""
+
+    def waits() -> bool:
+        found = cluster.resource_manager.elastane_rest("applications?state=waiting")
+        return application in [one["application"] for one in found["applications"]]
+
+    wait_until(waits, f"{application} to wait", seconds)

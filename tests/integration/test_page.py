@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 
-from cluster.browser import Browser
+from cluster.browser import Browser, views
 from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers
 from cluster.paths import Checkout
-from cluster.waiting import wait_until
 
 from .alarm import Alarm, alarm
 from .conftest import SHAPE, ClusterMaker
-from .expectations import wait_all_reporting, wait_containers
+from .expectations import (
+    wait_all_measured,
+    wait_all_reporting,
+    wait_containers,
+    wait_waiting,
+)
 
 CONTAINER_MB = 512
 CONTAINERS = 3
@@ -49,12 +53,7 @@ def running(cluster: Cluster, until: Alarm, work: Path, checkout: Checkout) -> s
     shell = DistributedShell(cluster.resource_manager, work, checkout)
     application = shell.submit(Sleepers(HOSTILE, CONTAINERS, CONTAINER_MB, until.pid))
     wait_containers(cluster, application, CONTAINERS + 1, WAIT_SECONDS)
-
-    def are_measured() -> bool:
-        containers = cluster.resource_manager.elastane_rest(f"applications/{application}")
-        return all(one["measured"] for one in containers["containers"])
-
-    wait_until(are_measured, "samples of all containers", WAIT_SECONDS)
+    wait_all_measured(cluster, application, WAIT_SECONDS)
     return application
 
 
@@ -63,12 +62,7 @@ def waiting(cluster: Cluster, running: str, until: Alarm, work: Path, checkout: 
     """An application that waits for containers, beside the one that runs."""
     shell = DistributedShell(cluster.resource_manager, work, checkout)
     application = shell.submit(Sleepers("many", MANY, CONTAINER_MB, until.pid))
-
-    def waits() -> bool:
-        found = cluster.resource_manager.elastane_rest("applications?state=waiting")
-        return application in [one["application"] for one in found["applications"]]
-
-    wait_until(waits, f"{application} to wait", WAIT_SECONDS)
+    wait_waiting(cluster, application, WAIT_SECONDS)
     return application
 
 
@@ -195,17 +189,9 @@ def test_each_view_fits_and_is_pictured(
     scheme: str,
     width: int,
 ) -> None:
-    views = {
-        "cluster": "#cluster",
-        "nodes": "#nodes",
-        "node": f"#nodes/{container['node']}",
-        "applications": "#applications",
-        "application": f"#applications/{waiting}",
-        "decisions": "#decisions",
-    }
     browser.resize(width)
     browser.prefer(scheme)
-    for name, view in views.items():
+    for name, view in views(container["node"], waiting).items():
         # Another page in between, so that the view is loaded anew.
         browser.open("about:blank")
         browser.open(f"{page}{view}")

@@ -14,11 +14,15 @@ from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers
 from cluster.elastane_command import run_elastane
 from cluster.paths import Checkout
-from cluster.waiting import wait_until
 
 from .alarm import Alarm, alarm
 from .conftest import SHAPE, ClusterMaker
-from .expectations import wait_all_reporting, wait_containers
+from .expectations import (
+    wait_all_measured,
+    wait_all_reporting,
+    wait_containers,
+    wait_waiting,
+)
 
 CONTAINER_MB = 512
 CONTAINERS = 3
@@ -46,12 +50,7 @@ def running(cluster: Cluster, until: Alarm, work: Path, checkout: Checkout) -> s
     shell = DistributedShell(cluster.resource_manager, work, checkout)
     application = shell.submit(Sleepers("asleep", CONTAINERS, CONTAINER_MB, until.pid))
     wait_containers(cluster, application, CONTAINERS + 1, WAIT_SECONDS)
-
-    def are_measured() -> bool:
-        containers = cluster.resource_manager.elastane_rest(f"applications/{application}")
-        return all(one["measured"] for one in containers["containers"])
-
-    wait_until(are_measured, "samples of all containers", WAIT_SECONDS)
+    wait_all_measured(cluster, application, WAIT_SECONDS)
     return application
 
 
@@ -60,12 +59,7 @@ def waiting(cluster: Cluster, running: str, until: Alarm, work: Path, checkout: 
     """An application that waits for containers, beside the one that runs."""
     shell = DistributedShell(cluster.resource_manager, work, checkout)
     application = shell.submit(Sleepers("many", MANY, CONTAINER_MB, until.pid))
-
-    def waits() -> bool:
-        found = cluster.resource_manager.elastane_rest("applications?state=waiting")
-        return application in [one["application"] for one in found["applications"]]
-
-    wait_until(waits, f"{application} to wait", WAIT_SECONDS)
+    wait_waiting(cluster, application, WAIT_SECONDS)
     return application
 
 

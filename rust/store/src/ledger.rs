@@ -8,7 +8,7 @@ use rusqlite::params;
 use crate::depository::Depository;
 use crate::error::StoreError;
 
-/// About so many bytes are a row beside its texts, with half-full pages.
+/// The size of a row without its text columns, estimated for pages that are half full.
 const ROW_BYTES: i64 = 200;
 
 /// About the bytes of the ledger; ?1 is those of a row beside its texts.

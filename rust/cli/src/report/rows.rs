@@ -49,8 +49,8 @@ pub(super) struct Executors {
     pub(super) could_ask_bytes: Option<u64>,
 }
 
-/// Sums in hours; GB are of 1,024 MB. What was wasted is of the time that agents measured: booked less used,
-/// where that is positive for a run.
+/// Sums in core-hours and GB-hours; a GB is 1,024 MB. The waste of a run is what it booked less what it used in the
+/// time that agents measured, and never below 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(super) struct Amounts {
     pub(super) runs: usize,
@@ -73,8 +73,6 @@ pub(super) struct Amounts {
 impl Amounts {
     /// Of a run, which is not counted.
     fn of(sums: &LedgerSums) -> Self {
-        let core_hours = |vcore_s: f64| vcore_s / HOUR_S;
-        let gb_hours = |byte_s: f64| byte_s / GB / HOUR_S;
         let wasted_core_s = (sums.measured_vcore_s - sums.used_core_s).max(0.0);
         let wasted_byte_s = (sums.measured_byte_s - sums.used_byte_s).max(0.0);
         Self {
@@ -110,9 +108,22 @@ impl Amounts {
     }
 }
 
-/// 0 of nothing. Samples of the moments between two counts may be more than all.
+/// At most 1: samples of the moments between two counts may be more than all.
 fn part(of: f64, all: f64) -> f64 {
-    if all > 0.0 { (of / all).min(1.0) } else { 0.0 }
+    ratio(of, all).min(1.0)
+}
+
+/// 0 of nothing.
+pub(super) fn ratio(of: f64, all: f64) -> f64 {
+    if all > 0.0 { of / all } else { 0.0 }
+}
+
+fn core_hours(vcore_s: f64) -> f64 {
+    vcore_s / HOUR_S
+}
+
+fn gb_hours(byte_s: f64) -> f64 {
+    byte_s / GB / HOUR_S
 }
 
 impl AddAssign for Amounts {
@@ -241,18 +252,15 @@ pub(super) struct Saved {
 
 impl Saved {
     pub(super) fn of(nodes: NodesHour) -> Self {
-        let gb_hours = |byte_s: f64| byte_s / GB / HOUR_S;
-        let bytes_of_node =
-            if nodes.node_s > 0.0 { nodes.physical_byte_s / nodes.node_s } else { 0.0 };
-        let saved_node_s =
-            if bytes_of_node > 0.0 { nodes.above_byte_s / bytes_of_node } else { 0.0 };
+        let bytes_of_node = ratio(nodes.physical_byte_s, nodes.node_s);
+        let saved_node_s = ratio(nodes.above_byte_s, bytes_of_node);
         Self {
             from_ms: nodes.hour_ms,
             node_hours: nodes.node_s / HOUR_S,
             physical_gb_hours: gb_hours(nodes.physical_byte_s),
             booked_gb_hours: gb_hours(nodes.booked_byte_s),
             above_gb_hours: gb_hours(nodes.above_byte_s),
-            above_core_hours: nodes.above_vcore_s / HOUR_S,
+            above_core_hours: core_hours(nodes.above_vcore_s),
             saved_node_hours: saved_node_s / HOUR_S,
         }
     }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use elastane_runs::GB;
+
 use super::By;
-use super::rows::{Amounts, Row, Rows, Saved, Subject};
+use super::rows::{Amounts, Row, Rows, Saved, Subject, ratio};
 use crate::failure::Failure;
 use crate::table::Table;
 use crate::units::{count, printable};
@@ -115,17 +117,17 @@ fn shortened(name: &str) -> String {
 
 /// `1.25 of 4.00 GB`; empty where there is nothing to change.
 pub(super) fn could_ask(row: &Row) -> String {
-    let gb = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    let gb = |bytes: u64| bytes as f64 / GB;
     row.executors.could_ask_bytes.map_or(String::new(), |enough| {
         format!("{:.2} of {:.2} GB", gb(enough), gb(row.executors.largest_request_bytes))
     })
 }
 
-pub(super) fn hours(hours: f64) -> String {
+fn hours(hours: f64) -> String {
     if hours < 100.0 { format!("{hours:.2}") } else { format!("{hours:.0}") }
 }
 
-pub(super) fn money(cost: f64) -> String {
+fn money(cost: f64) -> String {
     format!("{cost:.2}")
 }
 
@@ -152,15 +154,15 @@ pub(super) fn summary(total: &Amounts) -> String {
 }
 
 pub(super) fn in_words(saved: &Saved) -> String {
-    let part = |of: f64, whole: f64| if whole > 0.0 { 100.0 * of / whole } else { 0.0 };
+    let percent = |of, whole| 100.0 * ratio(of, whole);
     format!(
         "The nodes ({} node-hours) had {:.0} % of their memory booked. {} GB-hours of it, and {} core-hours, were above \
          what nodes registered: as much as {} node-hours more ({:.1} %).",
         hours(saved.node_hours),
-        part(saved.booked_gb_hours, saved.physical_gb_hours),
+        percent(saved.booked_gb_hours, saved.physical_gb_hours),
         hours(saved.above_gb_hours),
         hours(saved.above_core_hours),
         hours(saved.saved_node_hours),
-        part(saved.saved_node_hours, saved.node_hours),
+        percent(saved.saved_node_hours, saved.node_hours),
     )
 }

@@ -3,8 +3,9 @@
 use super::ApplicationId;
 use crate::cluster::ranking::Contender;
 
-/// At most so many applications are kept of those that may go, and of those that may not.
+/// The most applications that are kept with the verdict [`Verdict::MayGo`].
 const MOST_THAT_GO: usize = 6;
+/// The most applications that are kept with another verdict.
 const MOST_OTHERS: usize = 3;
 
 /// A commit that comes later is not of this round.

@@ -5,7 +5,7 @@ export const NOT_KNOWN = "not known: the core gives no answer now";
 export const IS_NOT_KNOWN = "Not known: the core gives no answer now.";
 export const MEBIBYTE = 2 ** 20;
 export const GIBIBYTE = 2 ** 30;
-const MB_OF_GIB = 1024;
+export const MB_OF_GIB = 1024;
 
 const formats = new Map();
 const small = new Intl.NumberFormat("en", { minimumSignificantDigits: 2, maximumSignificantDigits: 2 });

@@ -1,10 +1,9 @@
 // The sizes of the cluster over the last hours, and its plan for the next ten minutes.
 
-import { cores, gibOfMb, GIBIBYTE, latest, NOTHING, number } from "./amounts.js";
+import { cores, GIBIBYTE, gibOfMb, latest, MB_OF_GIB, NOTHING, number } from "./amounts.js";
 import { Chart } from "./chart.js";
 import { element } from "./element.js";
 
-const MB_OF_GIB = 1024;
 // A younger history fills the right end of so much time.
 const LEAST_SHOWN_MS = 1_200_000;
 // A longer pause than this many steps is a time without history, such as a restart.

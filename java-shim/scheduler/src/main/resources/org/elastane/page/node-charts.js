@@ -1,12 +1,11 @@
 // The last 15 minutes of a node, stacked by container, and its plan for the next ten minutes.
 
-import { cores, GIBIBYTE, isNumber, latest, number } from "./amounts.js";
+import { cores, GIBIBYTE, isNumber, latest, MB_OF_GIB, number } from "./amounts.js";
 import { Chart } from "./chart.js";
 import { containerColour } from "./colours.js";
 import { element } from "./element.js";
 import { recent, SHOWN_MS } from "./node-history.js";
 
-const MB_OF_GIB = 1024;
 /** More containers than these share one area, so that colours can be told apart. */
 const MOST_AREAS = 8;
 

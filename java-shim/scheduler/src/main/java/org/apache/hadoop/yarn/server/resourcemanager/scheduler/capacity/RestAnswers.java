@@ -71,23 +71,25 @@ final class RestAnswers {
   }
 
   private JsonNode history(String label) throws RestException {
-    return thereOr(scheduler.link().shown().history().of(label), label);
+    ObjectNode history = scheduler.link().shown().history().of(label);
+    if (history == null) {
+      throw unknownLabel(label);
+    }
+    return history;
   }
 
   private JsonNode plan(String label) throws RestException {
-    if (label != null) {
-      // Also of one that no node has any more: nothing is planned there.
-      boolean isThere = !sizes().nodes(label).isEmpty();
-      thereOr(isThere || scheduler.link().shown().history().has(label) ? label : null, label);
+    // Also of one that no node has any more: nothing is planned there.
+    if (label != null
+        && sizes().nodes(label).isEmpty()
+        && !scheduler.link().shown().history().has(label)) {
+      throw unknownLabel(label);
     }
     return scheduler.link().shown().answers().plan(label);
   }
 
-  private static <T> T thereOr(T found, String label) throws RestException {
-    if (found == null) {
-      throw RestException.notThere("no node has the label '" + label + "'; see /elastane/v1/sizes");
-    }
-    return found;
+  private static RestException unknownLabel(String label) {
+    return RestException.notThere("no node has the label '" + label + "'; see /elastane/v1/sizes");
   }
 
   /** The keys of profiles name applications of everybody. */

@@ -1,7 +1,7 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.util.MonotonicClock;
+import org.apache.hadoop.yarn.util.SystemClock;
 
 /** What people and metrics are shown. Nothing decides by it. */
 final class Shown {
@@ -19,7 +19,7 @@ final class Shown {
     sizes =
         new LatestSizes(
             () -> new SizesJson(scheduler, status.snapshot()).sizes(), new MonotonicClock());
-    history = new SizeHistory(sizes::all, Time::now);
+    history = new SizeHistory(sizes::all, SystemClock.getInstance());
   }
 
   CoreStatus status() {

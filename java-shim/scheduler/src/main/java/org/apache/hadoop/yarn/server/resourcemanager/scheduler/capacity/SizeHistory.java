@@ -9,6 +9,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.apache.hadoop.yarn.util.Clock;
 
 /** The sizes of the cluster and of each node label over the last hours, in steps. */
 final class SizeHistory {
@@ -35,22 +36,22 @@ final class SizeHistory {
   };
 
   private final Supplier<JsonNode> sizes;
-  private final Supplier<Long> wallClockMs;
+  private final Clock wallClock;
   private final Deque<Step> ofCluster = new ArrayDeque<>();
   private final Map<String, Deque<Step>> byLabel = new HashMap<>();
 
   /**
    * @param sizes of the cluster and of each label, as {@link SizesJson#clusterAndLabels}
    */
-  SizeHistory(Supplier<JsonNode> sizes, Supplier<Long> wallClockMs) {
+  SizeHistory(Supplier<JsonNode> sizes, Clock wallClock) {
     this.sizes = sizes;
-    this.wallClockMs = wallClockMs;
+    this.wallClock = wallClock;
   }
 
   /** Adds a step. To be called every {@link #STEP_MS}. */
   void sample() {
     JsonNode now = sizes.get();
-    long nowMs = wallClockMs.get();
+    long nowMs = wallClock.getTime();
     synchronized (this) {
       add(ofCluster, now.path("cluster"), nowMs);
       for (JsonNode label : now.path("labels")) {

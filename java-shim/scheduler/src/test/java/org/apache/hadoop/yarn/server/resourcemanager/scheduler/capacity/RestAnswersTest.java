@@ -115,10 +115,7 @@ class RestAnswersTest {
   void historyAndPlanAreOfALabelThatANodeHas() throws Exception {
     try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       MockNM node = cluster.registerReporting(NODE, 4096, 4);
-      MockAM master = cluster.launch("default", node);
-      cluster.foresee(master, 1, 500, 512);
-      cluster.ask(master, 1024, 1);
-      cluster.heartbeatUntil("two containers", () -> cluster.containers(master) == 2, node);
+      launchWithAnExecutor(cluster, node);
       SizeHistory sizes = cluster.scheduler().link().shown().history();
       Await.until(
           "a step with the node",
@@ -189,10 +186,7 @@ class RestAnswersTest {
   void aNodeHasItsContainersAndAnApplicationItsOwn() throws Exception {
     try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       MockNM node = cluster.registerReporting(NODE, 4096, 4);
-      MockAM master = cluster.launch("default", node);
-      cluster.foresee(master, 1, 500, 512);
-      cluster.ask(master, 1024, 1);
-      cluster.heartbeatUntil("two containers", () -> cluster.containers(master) == 2, node);
+      MockAM master = launchWithAnExecutor(cluster, node);
       WebClient anybody = new WebClient(cluster, null);
 
       JsonNode shown = anybody.json("/elastane/v1/nodes/" + NODE);
@@ -330,6 +324,15 @@ class RestAnswersTest {
           anybody.refusal("/elastane/v1/applications?state=waiting"));
       assertEquals(4096, node.get("physical_memory_mb").asInt());
     }
+  }
+
+  /** An application with one executor, which is foreseen to use half a core and 512 MB. */
+  private static MockAM launchWithAnExecutor(TestCluster cluster, MockNM node) throws Exception {
+    MockAM master = cluster.launch("default", node);
+    cluster.foresee(master, 1, 500, 512);
+    cluster.ask(master, 1024, 1);
+    cluster.heartbeatUntil("two containers", () -> cluster.containers(master) == 2, node);
+    return master;
   }
 
   private static RMApp submit(TestCluster cluster, String user) throws Exception {

@@ -14,14 +14,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
-import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.elastane.conf.ElastaneConfiguration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 
 /** Settings that change while the ResourceManager runs, as {@code -refreshQueues} changes them. */
 class SettingsRefreshTest {
@@ -61,27 +59,6 @@ class SettingsRefreshTest {
         status.snapshot();
         refresh(cluster, conf, ElastaneConfiguration.MODE, mode);
         assertEquals(mode, status.snapshot().path("mode").asText());
-      }
-    }
-  }
-
-  @Test
-  void queuesAndNodesThatAreNotThereAreNamedAndNoOthers() throws Exception {
-    Configuration conf = configuration("observe");
-    try (TestCluster cluster = TestCluster.start(conf)) {
-      cluster.registerReporting("127.0.0.1:1", 4096, 4);
-      conf.set(ElastaneConfiguration.MODE + ".queue.root.defualt", "enforce");
-      conf.set(MAX_RATIO + ".queue.root.default", "2");
-      LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(UnknownNames.class));
-      try {
-        refresh(cluster, conf, ElastaneConfiguration.ENFORCED_NODES, "127.0.0.1, 127.0.0.1:1, N2");
-
-        String said = log.getOutput();
-        assertTrue(said.contains("mode.queue.root.defualt acts nowhere"), said);
-        assertTrue(said.contains("mode.enforced-nodes names N2, and no such node"), said);
-        assertEquals(2, said.split("WARN", -1).length - 1, said);
-      } finally {
-        log.stopCapturing();
       }
     }
   }
@@ -381,7 +358,7 @@ class SettingsRefreshTest {
     return TestCluster.configuration(ElastaneScheduler.class, mode, directory);
   }
 
-  private static void refresh(TestCluster cluster, Configuration conf, String key, String value)
+  static void refresh(TestCluster cluster, Configuration conf, String key, String value)
       throws Exception {
     conf.set(key, value);
     cluster.scheduler().reinitialize(conf, cluster.resourceManager().getRMContext());
