@@ -106,6 +106,16 @@ class Browser:
         """Loads a page. An address that differs only behind its # keeps the page."""
         self.driver.get(url)
 
+    def log_in(self, url: str, user: str) -> None:
+        """Opens a page of a daemon without Kerberos as this user, who stays the caller on all pages
+        of its host until `log_out`."""
+        self.log_out()
+        self.open(f"{url}?user.name={user}")
+
+    def log_out(self) -> None:
+        """Deletes the cookies: Hadoop's web servers keep the caller's name in one."""
+        self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+
     def run(self, script: str, *arguments: object) -> Any:
         """The value that a script returns."""
         return self.driver.execute_script(script, *arguments)
@@ -119,6 +129,10 @@ class Browser:
             return self.driver.find_element(By.CSS_SELECTOR, selector).text
         except (NoSuchElementException, StaleElementReferenceException):
             return ""
+
+    def content(self) -> str:
+        """The document as HTML, without the places for line breaks; also what is not displayed."""
+        return self.run("return document.documentElement.outerHTML").replace("<wbr>", "")
 
     def wait(self, condition: Callable[[], Any], what: str, seconds: float = WAIT_SECONDS) -> Any:
         return wait_until(condition, f"{what} on {self.driver.current_url}", seconds)

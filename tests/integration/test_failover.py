@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cluster.browser import Browser
 from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers, sleeping
 from cluster.elastane_command import run_elastane
@@ -204,6 +205,25 @@ def test_roles_change_back_and_nothing_of_a_former_one_is_left(
     for node_manager in cluster.node_managers:
         log = node_manager.daemon.log.read_text()
         assert log.count("Lost the ResourceManager") == log.count("Reached the ResourceManager")
+
+
+def test_the_page_of_the_standby_leads_to_that_of_the_active_one(
+    cluster: Cluster, sleepers: str
+) -> None:
+    active = cluster.resource_manager
+    [standby] = [one for one in cluster.resource_managers if one is not active]
+    assert standby.high_availability_state() == "STANDBY"
+    containers = active.elastane_rest(f"applications/{sleepers}")["containers"]
+    with Browser() as browser:
+        browser.open(f"{standby.url}/elastane/#applications/{sleepers}")
+        ids = [one["container"] for one in containers]
+        browser.wait_text("main", f"in {SLEEPERS + 1} containers", *ids)
+        # YARN names the host by the address's host name.
+        port, hash_ = browser.run("return [location.port, location.hash]")
+        assert active.url.endswith(f":{port}")
+        assert hash_ == f"#applications/{sleepers}"
+        assert browser.text("#errors") == ""
+        assert browser.errors() == []
 
 
 def test_hdfs_that_is_read_only_or_away_stops_nothing(

@@ -21,6 +21,7 @@ from .expectations import (
     wait_containers,
     wait_waiting,
 )
+from .rest_submission import submit_viewable
 
 CONTAINER_MB = 512
 CONTAINERS = 3
@@ -32,11 +33,20 @@ SCHEMES = ("light", "dark")
 # Written as HTML, its tag would not be seen. The quotes are for the shell that starts the
 # application master with this argument; there is no slash, as the name becomes a folder's.
 HOSTILE = "'<b>asleep'"
+MANY_NAME = "many-asleep"
+SHARED_NAME = "shared-by-its-owner"
+# The web server takes a caller without a name for Hadoop's static user.
+NAMELESS = "dr.who"
+OWNER = "root"
+COLLEAGUE = "a-colleague"
+# Both make all callers of the other tests administrators, and COLLEAGUE none.
+ACCESS = {"yarn.acl.enable": True, "yarn.admin.acl": f"{OWNER},{NAMELESS}"}
+QUEUE_ACCESS = {"yarn.scheduler.capacity.root.acl_administer_queue": OWNER}
 
 
 @pytest.fixture(scope="module")
 def cluster(start_cluster: ClusterMaker) -> Cluster:
-    cluster = start_cluster()
+    cluster = start_cluster(resource_manager=ACCESS, capacity_scheduler=QUEUE_ACCESS)
     wait_all_reporting(cluster)
     return cluster
 
@@ -58,10 +68,27 @@ def running(cluster: Cluster, until: Alarm, work: Path, checkout: Checkout) -> s
 
 
 @pytest.fixture(scope="module")
-def waiting(cluster: Cluster, running: str, until: Alarm, work: Path, checkout: Checkout) -> str:
-    """An application that waits for containers, beside the one that runs."""
+def shared(cluster: Cluster, running: str, until: Alarm) -> str:
+    """An application that COLLEAGUE may view, with one container that runs and was measured."""
+    application = submit_viewable(
+        cluster.resource_manager,
+        OWNER,
+        COLLEAGUE,
+        SHARED_NAME,
+        f"tail --pid={until.pid} -f /dev/null",
+    )
+    wait_containers(cluster, application, 1, WAIT_SECONDS)
+    wait_all_measured(cluster, application, WAIT_SECONDS)
+    return application
+
+
+@pytest.fixture(scope="module")
+def waiting(
+    cluster: Cluster, running: str, shared: str, until: Alarm, work: Path, checkout: Checkout
+) -> str:
+    """An application that waits for containers, beside those that run."""
     shell = DistributedShell(cluster.resource_manager, work, checkout)
-    application = shell.submit(Sleepers("many", MANY, CONTAINER_MB, until.pid))
+    application = shell.submit(Sleepers(MANY_NAME, MANY, CONTAINER_MB, until.pid))
     wait_waiting(cluster, application, WAIT_SECONDS)
     return application
 
@@ -74,8 +101,9 @@ def window() -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(window: Browser) -> Iterator[Browser]:
-    """The window, whose console has to stay free of errors."""
+    """The window, whose console has to stay free of errors. Its caller has no name."""
     window.resize(WIDTHS[0])
+    window.log_out()
     yield window
     assert window.errors() == []
 
@@ -143,7 +171,7 @@ def test_applications_wait_and_run(
 
     # The reason changes, and the page asks every 5 s.
     browser.wait(is_reason_shown, "the reason that REST gives")
-    browser.find("main input[type=search]")[0].send_keys("many")
+    browser.find("main input[type=search]")[0].send_keys(MANY_NAME)
     browser.wait(lambda: running not in browser.text("main"), "the filtered list")
     assert waiting in browser.text("main")
 
@@ -171,10 +199,84 @@ def test_decisions_are_filtered(
 def test_what_is_not_there_is_said(browser: Browser, page: str, running: str) -> None:
     browser.open(f"{page}#applications/application_1_0001")
     browser.wait_text("#errors", "v1/applications/application_1_0001")
-    browser.open("about:blank")
-    # Chromium writes each such answer to the console.
-    errors = browser.errors()
-    assert [error for error in errors if "status of 404" not in error] == []
+    check_console(browser, 404)
+
+
+def test_the_page_shows_only_applications_that_its_caller_may_view(
+    browser: Browser, cluster: Cluster, page: str, running: str, waiting: str, shared: str
+) -> None:
+    manager = cluster.resource_manager
+    hidden = (running, waiting)
+    # HTML writes the rest of the hostile name differently.
+    texts = texts_of(running, "asleep") | texts_of(waiting, MANY_NAME)
+    allowed = texts_of(shared, SHARED_NAME)
+    node = manager.elastane_rest(f"applications/{shared}")["containers"][0]["node"]
+    nodes = [f"#nodes/{one['node']}" for one in manager.node_sizes()]
+    placed = "#decisions?kind=placed"
+    all_views = {*views(node, shared).values(), *nodes, placed}
+
+    def found(view: str) -> set[str]:
+        open_anew(browser, f"{page}{view}")
+        return {text for text in texts | allowed if text in browser.content()}
+
+    def is_in_chart() -> bool:
+        return any(chart_name(one) in browser.content() for one in hidden)
+
+    # An administrator sees the texts, so that each view would show them to the colleague too.
+    assert found("#applications") >= {*hidden, "asleep", MANY_NAME, shared, SHARED_NAME}
+    assert found(f"#applications/{running}") >= {running, "asleep", container_name(running)}
+    assert found(placed) >= {running, container_name(running), shared}
+    for view in nodes:
+        on_node = found(view)
+        assert any({one, container_name(one)} <= on_node for one in hidden)
+        browser.wait(is_in_chart, "a container in the chart", WAIT_SECONDS)
+
+    browser.log_in(page, COLLEAGUE)
+    seen = {view: found(view) for view in all_views}
+    assert {view: some & texts for view, some in seen.items() if some & texts} == {}
+    for view in ("#applications", f"#applications/{shared}"):
+        assert seen[view] >= {shared, SHARED_NAME}
+    for view in (f"#nodes/{node}", placed):
+        assert seen[view] >= {shared, container_name(shared)}
+    for application in hidden:
+        assert found(f"#decisions?application={application}") == set()
+        assert browser.find("main tbody tr") == []
+        browser.open(f"{page}#applications/{application}")
+        browser.wait_text("#errors", "or you may not see it")
+        # The id is in the address.
+        assert {text for text in texts if text in browser.content()} == {application}
+        assert browser.find("main tbody tr") == []
+    check_console(browser, 403, 404)
+
+
+def test_the_page_counts_applications_that_its_caller_may_not_view(
+    browser: Browser, cluster: Cluster, page: str, running: str, waiting: str, shared: str
+) -> None:
+    manager = cluster.resource_manager
+    node = manager.elastane_rest(f"applications/{shared}")["containers"][0]["node"]
+
+    def are_containers_counted() -> bool:
+        containers = manager.elastane_rest(f"nodes/{node}")["containers"]
+        others = sum(one["application"] != shared for one in containers)
+        return f"And {others} container" in browser.text("main")
+
+    def is_cluster_counted() -> bool:
+        containers = manager.status()["containers"]
+        shown = browser.text("main")
+        return f"Containers\n{containers}\n" in shown and "Waiting\n1 application\n" in shown
+
+    browser.log_in(page, COLLEAGUE)
+    open_anew(browser, f"{page}#applications")
+    one = "And 1 application that you may not see."
+    # One waits, and one runs.
+    browser.wait(lambda: browser.text("main").count(one) == 2, "the numbers of the hidden ones")
+    open_anew(browser, f"{page}#nodes/{node}")
+    browser.wait(are_containers_counted, "the number of containers that REST gives")
+    browser.wait_text("main figure", "Not visible to you", seconds=WAIT_SECONDS)
+    open_anew(browser, f"{page}#cluster")
+    browser.wait(is_cluster_counted, "the numbers that REST gives")
+    browser.wait_text("main", "root.default", "enforce 3 ")
+    check_console(browser, 403)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -192,11 +294,37 @@ def test_each_view_fits_and_is_pictured(
     browser.resize(width)
     browser.prefer(scheme)
     for name, view in views(container["node"], waiting).items():
-        # Another page in between, so that the view is loaded anew.
-        browser.open("about:blank")
-        browser.open(f"{page}{view}")
-        browser.wait_text("#updated", "Updated")
+        open_anew(browser, f"{page}{view}")
         browser.screenshot(work / f"{name}-{scheme}-{width}.png")
         wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert browser.run(wide) <= 0, f"{name} scrolls sideways at {width} pixels"
         assert browser.text("#errors") == ""
+
+
+def open_anew(browser: Browser, address: str) -> None:
+    """Loads a view with all its answers, also if it is the one that is shown."""
+    browser.open("about:blank")
+    browser.open(address)
+    browser.wait_text("#updated", "Updated")
+
+
+def check_console(browser: Browser, *statuses: int) -> None:
+    """Asserts that Chromium complains of nothing but answers with these statuses."""
+    browser.open("about:blank")
+    told = [f"status of {status} " for status in statuses]
+    assert [it for it in browser.errors() if not any(one in it for one in told)] == []
+
+
+def texts_of(application: str, name: str) -> set[str]:
+    """The texts by which a view can name an application or one of its containers."""
+    return {application, name, container_name(application), chart_name(application)}
+
+
+def container_name(application: str) -> str:
+    """How the id of each container of an application begins."""
+    return f"{application.replace('application', 'container')}_"
+
+
+def chart_name(application: str) -> str:
+    """How the charts of a node begin to name each container of an application."""
+    return f"{application.rpartition('_')[2]}/"
