@@ -42,6 +42,7 @@ fn application_of(actual: Demand, predicted: Demand) -> ApplicationSpec {
         request: Request { memory_bytes: 1_000_000_000, vcores: 1 },
         predicted: Some(predicted),
         actual,
+        lengths: None,
         errors: Errors::default(),
     }
 }

@@ -15,6 +15,7 @@ CONTAINERS_OF_NODE = 12
 NODE_MB = 262_144
 NODE_VCORES = 64
 STARTED = 1_763_736_000_000
+END = {"at_ms": STARTED + 90_000, "earliest_ms": STARTED, "latest_ms": STARTED + 99_000, "runs": 3}
 HISTORY = 1_080
 STEP_MS = 10_000
 
@@ -281,6 +282,7 @@ class Answers:
 
     def _application(self, index: int) -> dict[str, Any]:
         waits = index % WAITING_EVERY == 0
+        start = {"in_ms": 42_000, "last_in_ms": 300_000, "containers": 12}
         waiting = {
             "containers": 40,
             "for_ms": 95_000,
@@ -288,12 +290,7 @@ class Answers:
             "reason": "no node has room for its plan: of memory, 1.5 GiB are short on the best one",
             "limit_of": "elastane" if index % 20 else "capacity-scheduler",
             "node": node_name(1),
-            "planned_start": {
-                "node": node_name(7 % self._nodes),
-                "in_ms": 42_000,
-                "last_in_ms": 300_000,
-                "containers": 12,
-            },
+            "planned_start": {"node": node_name(7 % self._nodes), **start},
             "deadline": {"at_ms": STARTED + 9_000_000, "chance": 0.92},
         }
         return {
@@ -310,6 +307,7 @@ class Answers:
             "booked_memory_mb": 32_768,
             "booked_vcores": 16,
             "waiting": waiting if waits else None,
+            "predicted_end": None if waits else END,
         }
 
     def _container(self, application: int, number: int, node: int) -> dict[str, Any]:

@@ -23,6 +23,7 @@ OF_CORE = {
     "mode",
     "state",
     "waiting",
+    "predicted_end",
     "report_age_ms",
     "report_is_fresh",
     "physical_cpu_cores",
@@ -47,6 +48,8 @@ class StandIn:
         self.is_out_of_service = False
         # A scheduler is active, and its core gives no answer.
         self.is_core_out_of_service = False
+        # Paths that are for administrators, while the caller is none.
+        self.refused: set[str] = set()
         self._resources = resources
         self._server = ThreadingHTTPServer((LOOPBACK, 0), self._handler())
         self.url = f"http://{LOOPBACK}:{self._server.server_port}/elastane/"
@@ -77,8 +80,10 @@ class StandIn:
         answer = self.answers.of(path, query)
         if answer is None:
             return 404, {"error": "not here"}
+        if path in self.refused:
+            return 403, {"error": f"{path}: for administrators of YARN"}
         if self.is_core_out_of_service:
-            if path in ("decisions", "profiles") or "state" in query:
+            if path in ("advice", "decisions", "profiles") or "state" in query:
                 return 503, {"error": "the core gives no answer now"}
             answer = without_core(path, answer)
         if path in LISTS:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cluster.settings import NodeShape
+from demo.advised import Advised
 from demo.rounds import SHAPE
 from demo.run import RoundOutcome
 from demo.series import NodeSeries, integral
@@ -47,6 +48,9 @@ class RoundFigures:
     others_mean_cores: float | None
     """What the rest of the machine used: ResourceManager, agents, and work that is not ours."""
 
+    advised: Advised | None = None
+    """What mode advise said, in an advised round."""
+
 
 def figures(outcome: RoundOutcome) -> RoundFigures:
     ends = [one["finishedTime"] for one in outcome.applications]
@@ -74,6 +78,7 @@ def figures(outcome: RoundOutcome) -> RoundFigures:
         others_mean_cores=(
             None if cpu_core_s is None else (outcome.machine_core_s - cpu_core_s) / makespan_s
         ),
+        advised=outcome.advice,
     )
 
 

@@ -39,6 +39,10 @@ class Round:
     depository: str
     """The file's name; rounds with the same name go on with what the earlier one learned."""
 
+    def is_advised(self) -> bool:
+        """Whether it works out what mode enforce would have made of it."""
+        return self.mode == "advise"
+
     def begins_depository(self) -> bool:
         """Whether it is the first round with its depository, which then knows nothing."""
         return self is next(one for one in ROUNDS if one.depository == self.depository)
@@ -64,7 +68,14 @@ OBSERVED = "observed.sqlite"
 LEARNED = "learned.sqlite"
 
 ROUNDS = (
-    Round("capacity", "CapacityScheduler, agents only observe", "observe", 1.0, 1.0, OBSERVED),
+    Round(
+        "capacity",
+        "CapacityScheduler, agents only observe, and the core works out what enforce would win",
+        "advise",
+        1.0,
+        MAX_RATIO,
+        OBSERVED,
+    ),
     Round(
         "oversubscribed",
         f"CapacityScheduler, nodes at {BLIND_RATIO:g} times their size, agents only observe",

@@ -13,6 +13,7 @@ from cluster.journal import records
 from cluster.machine import busy_core_seconds
 from cluster.paths import Checkout
 from cluster.spark import END_STATES, Submitter, wait_ended
+from demo.advised import Advised, advised
 from demo.data import ColdInputs, Inputs
 from demo.measure import Watch
 from demo.rounds import Round
@@ -51,6 +52,8 @@ class RoundOutcome:
     missed_looks: int
     cannot_hold: str | None
     counters: dict[str, Any] = field(default_factory=dict)
+    advice: Advised | None = None
+    """Of an advised round."""
 
 
 def run_round(
@@ -94,6 +97,7 @@ def run_round(
             missed_looks=watch.missed,
             cannot_hold=cluster.cannot_hold,
             counters=manager.counters(),
+            advice=advised(manager, checkout, journal, submitted) if one.is_advised() else None,
         )
 
 

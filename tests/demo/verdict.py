@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from demo.advised import Advised
 from demo.result import RoundFigures
 
 # The spread between two runs of the same round; a smaller difference does not count.
@@ -32,6 +33,8 @@ def verdict(rounds: list[RoundFigures], quick: bool) -> str:
         for baseline in (by_name.get(name) for name in ("capacity", "oversubscribed", "learning")):
             if baseline is not None:
                 sentences.extend(_against(profiles, baseline))
+        if capacity is not None and capacity.advised is not None:
+            sentences.append(_forecast(profiles, capacity, capacity.advised))
     failures = ", ".join(f"{one.name} {one.failures}" for one in rounds)
     sentences.append(f"Failed applications: {failures}.")
     if profiles.placed_by_core == 0:
@@ -66,6 +69,21 @@ def _change(key: str, ours: RoundFigures, theirs: RoundFigures) -> float | None:
     """As a fraction of theirs; none where it was not measured."""
     one, other = getattr(ours, key), getattr(theirs, key)
     return None if one is None or not other else one / other - 1
+
+
+def _forecast(profiles: RoundFigures, capacity: RoundFigures, advised: Advised) -> str:
+    """What mode advise said in the round `capacity`, held against what came."""
+
+    def said(key: str) -> str:
+        before, after = getattr(advised.as_capacity, key), getattr(advised.as_enforce, key)
+        came = _change(key, profiles, capacity) or 0.0
+        replayed = before / getattr(capacity, key) - 1
+        return (
+            f"{WORDS[key]} {100 * (after / before - 1):+.0f} % (came: {100 * came:+.0f} %; "
+            f"the replay of `capacity` itself is {100 * replayed:+.0f} % off)"
+        )
+
+    return f"Mode advise had said in `capacity`: {said('makespan_s')}, {said('mean_completion_s')}."
 
 
 def _disturbed(rounds: list[RoundFigures]) -> list[str]:

@@ -104,6 +104,40 @@ def test_the_mode_changes_by_refresh_and_by_a_file_and_nothing_ends(
     assert manager.application(application)["state"] == "RUNNING"
 
 
+def test_what_enforce_would_have_won_is_replayed(
+    cluster: Cluster, work: Path, checkout: Checkout
+) -> None:
+    manager = cluster.resource_manager
+    shell = DistributedShell(manager, work, checkout)
+    journal = work / "journal.jsonl"
+    with pytest.raises(ProcessEnded, match=r"elastane\.mode to advise"):
+        _advice(cluster, checkout)
+    manager.rewrite_settings({"mode": "advise"})
+    cluster.administration.refresh_queues()
+    assert manager.status()["mode"] == "advise"
+    with alarm() as first_ends, alarm() as second_ends:
+        # By request the first one fills the cluster: the second one waits for its end.
+        first = shell.submit(_sleepers(until=first_ends, name="sleepers-first"))
+        wait_containers(cluster, first, PHYSICAL_CONTAINERS, WAIT_SECONDS)
+        second = shell.submit(_sleepers(until=second_ends, name="sleepers-second"))
+        wait_sampled(journal, first)
+        first_ends.ring()
+        assert wait_ended(manager, first, WAIT_SECONDS)["finalStatus"] == "SUCCEEDED"
+        wait_containers(cluster, second, PHYSICAL_CONTAINERS, WAIT_SECONDS)
+        assert max(manager.bookable_memory_mb().values()) == SHAPE.memory_mb
+        wait_sampled(journal, second)
+    assert wait_ended(manager, second, WAIT_SECONDS)["finalStatus"] == "SUCCEEDED"
+    wait_learned(journal, first)
+    wait_learned(journal, second)
+    advice = _advice(cluster, checkout)
+    assert advice["problem"] is None
+    assert advice["applications"] == 2
+    assert advice["containers_earlier"] > 0
+    capacity, enforce = advice["capacity"], advice["enforce"]
+    assert enforce["mean_completion_s"] < capacity["mean_completion_s"]
+    assert {one["id"] for one in advice["by_application"]} == {first, second}
+
+
 def test_what_was_booked_and_used_is_in_the_report(
     cluster: Cluster, work: Path, checkout: Checkout
 ) -> None:
@@ -121,6 +155,13 @@ def test_what_was_booked_and_used_is_in_the_report(
     assert run["booked_gb_hours"] > run["wasted_gb_hours"] > run["used_gb_hours"]
     assert run["largest_request_bytes"] == CONTAINER_MB * MEBIBYTE
     assert run["could_ask_bytes"] < CONTAINER_MB * MEBIBYTE, "they only sleep"
+
+
+def _advice(cluster: Cluster, checkout: Checkout) -> dict[str, Any]:
+    url = cluster.resource_manager.url
+    told = run_elastane(checkout, "advise", "--resource-manager", url, "--json")
+    advice: dict[str, Any] = json.loads(told)
+    return advice
 
 
 def _wait_observed(cluster: Cluster, journal: Path, application: str) -> int:
@@ -144,9 +185,9 @@ def _running(cluster: Cluster, application: str) -> int:
     return cluster.resource_manager.application(application)["runningContainers"]
 
 
-def _sleepers(until: Alarm) -> Sleepers:
+def _sleepers(until: Alarm, name: str = "sleepers-modes") -> Sleepers:
     return Sleepers(
-        "sleepers-modes",
+        name,
         containers=2 * PHYSICAL_CONTAINERS - 1,
         memory_mb=CONTAINER_MB,
         until_pid=until.pid,

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from selenium.webdriver.common.action_chains import ActionChains
 
 from cluster.browser import Browser
+from cluster.made_up_advice import REPLAYED, AdvisingAnswers
 from cluster.made_up_answers import (
     APPLICATIONS,
     NODES,
@@ -30,7 +31,8 @@ PAINTED_WITHIN_MS = 2_000
 # From the navigation on, with the answer of the stand-in, which takes its share of the machine.
 SHOWN_WITHIN_MS = 10_000
 DECISIONS_EACH_ROUND = 200
-
+ADVICE = "What enforce would win"
+ADVICE_STATE = "main [role=status]"
 
 NEWEST_LINE = "return document.querySelector('tbody tr').textContent"
 
@@ -64,6 +66,18 @@ def browser() -> Iterator[Browser]:
         assert [error for error in one.errors() if refused not in error] == []
 
 
+@pytest.fixture
+def advice() -> AdvisingAnswers:
+    return AdvisingAnswers()
+
+
+@pytest.fixture
+def advising(advice: AdvisingAnswers, resources: Path) -> Iterator[StandIn]:
+    with StandIn(advice, resources) as one:
+        yield one
+
+
+@pytest.mark.parametrize("answers", [Answers(), AdvisingAnswers()], ids=["enforce", "advise"])
 def test_the_made_up_answers_are_as_described(answers: Answers, resources: Path) -> None:
     description = json.loads((resources / "rest/openapi.json").read_text())
     some = {"node": node_name(3), "application": application_id(10)}
@@ -278,6 +292,93 @@ def test_numbers_stay_while_there_is_no_answer(
     finally:
         stand_in.is_out_of_service = False
     browser.wait(lambda: browser.text("#errors") == "", "the end of the errors")
+
+
+def test_a_button_works_out_what_enforce_would_win(
+    browser: Browser, advising: StandIn, advice: AdvisingAnswers
+) -> None:
+    browser.open(f"{advising.url}#cluster")
+    browser.wait_text("main", ADVICE)
+    _wait_refreshed(browser)
+    assert advice.asked == 0, "nobody asked for a replay"
+    button = _advice_button(browser)
+    button.send_keys("\n")
+    browser.wait_text(ADVICE_STATE, "being replayed")
+    button.send_keys("\n")  # Has no effect now.
+    shown = browser.wait_text("main", "Mode enforce would complete 734 applications 25 % sooner")
+    assert "in 18 min 30 s instead of 24 min 40 s" in shown
+    assert "The makespan would be 5.2 % shorter." in shown
+    assert "3,210 of 9,876 containers would start at least 1 s earlier, by 1 min 51 s" in shown
+    assert "12 % fewer node-hours" in shown
+    assert "later than recorded" in shown
+    assert "with care" not in shown
+    assert "\N{MINUS SIGN}4.2 s" in shown
+    assert "Worked out from the record up to" in browser.text(ADVICE_STATE)
+    assert browser.run("return document.activeElement === arguments[0]", button)
+    assert advice.asked == 3
+    # The figures stay while another view is shown, and a link leads there.
+    assert len(browser.find(".tall tbody tr")) == REPLAYED
+    link = browser.find(".tall tbody a")[0]
+    assert link.text == application_id(0)
+    link.click()
+    browser.wait_text("main h2", f"Application {application_id(0)}")
+    browser.run("history.back()")
+    browser.wait_text("main", "Mode enforce would complete", ADVICE, "<b>bold</b>")
+    assert advice.asked == 3
+    next(one for one in browser.find(".tall button") if one.text == "Submitted").click()
+    assert application_id(REPLAYED - 1) in browser.text(".tall tbody tr")
+
+
+def test_an_uncertain_advice_says_so(
+    browser: Browser, advising: StandIn, advice: AdvisingAnswers
+) -> None:
+    figures = advice.advice
+    figures["replay_error"] = {"mean_completion": 0.21, "makespan": 0.004}
+    figures["enforce"] = figures["recorded"]
+    browser.open(f"{advising.url}#cluster")
+    browser.wait_text("main", ADVICE)
+    _advice_button(browser).click()
+    shown = browser.wait_text("main", "above 15 %: read the figures with care")
+    assert "complete 21 % later than recorded on average, and the makespan is as recorded" in shown
+    assert "The makespan would be 2.0 % longer." in shown
+    nothing = "No application has ended yet."
+    figures.update(problem=nothing, capacity=None, enforce=None)
+    _advice_button(browser).click()
+    shown = browser.wait_text("main", nothing)
+    assert "Mode enforce would complete" not in shown
+
+
+def test_advice_is_for_administrators_in_mode_advise(
+    browser: Browser, advising: StandIn, advice: AdvisingAnswers
+) -> None:
+    advice.mode = "observe"
+    browser.open(f"{advising.url}#cluster")
+    browser.wait_text("main", "observe", "What was gained", "in service")
+    _wait_refreshed(browser)
+    assert ADVICE not in browser.text("main")
+    # A queue in mode advise is enough.
+    advice.queues[1]["mode"] = "advise"
+    browser.wait_text("main", ADVICE)
+    advising.refused = {"advice"}
+    _advice_button(browser).click()
+    browser.wait(lambda: ADVICE not in browser.text("main"), "the end of the section")
+    advising.refused = {"advice", "profiles"}
+    browser.driver.refresh()
+    browser.wait_text("main", "in service")
+    _wait_refreshed(browser)
+    assert ADVICE not in browser.text("main")
+    assert advice.asked == 1
+    # Chromium writes each such answer to the console.
+    assert [error for error in browser.errors() if "status of 403" not in error] == []
+
+
+def _wait_refreshed(browser: Browser) -> None:
+    told = browser.wait_text("#updated", "Updated")
+    browser.wait(lambda: browser.text("#updated") != told, "a refresh")
+
+
+def _advice_button(browser: Browser) -> Any:
+    return next(one for one in browser.find("main button") if one.text == "Work it out")
 
 
 def _heat_map(browser: Browser) -> Any:

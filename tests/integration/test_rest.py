@@ -74,7 +74,7 @@ def test_every_answer_is_as_described(cluster: Cluster, running: str, waiting: s
             answer = manager.elastane_rest(filled.removeprefix("/v1/"))
             _check(answer, operations["get"], description)
             checked.append(path)
-    assert len(checked) == 12
+    assert len(checked) == 13
 
 
 def test_a_container_is_where_it_runs_with_what_it_uses(cluster: Cluster, running: str) -> None:

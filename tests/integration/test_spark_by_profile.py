@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cluster.cluster import Cluster
 from cluster.paths import Checkout
+from cluster.resource_manager import ResourceManager
 from cluster.spark import SparkApplication, Submitter, wait_ended
 from cluster.waiting import wait_until
 
@@ -52,6 +54,11 @@ def test_the_core_books_more_than_a_node_has_once_it_knows_the_application(
 
     placed_before = manager.placed_by_core()
     again = [submitter.submit(pi) for _ in range(3)]
+    end = wait_until(
+        lambda: _predicted_ends(manager, again), "a predicted end of a running one", RUN_SECONDS
+    )[0]
+    assert end["earliest_ms"] < end["at_ms"] < end["latest_ms"]
+    assert end["runs"] >= 1
     for application in again:
         assert wait_ended(manager, application, RUN_SECONDS)["finalStatus"] == "SUCCEEDED"
 
@@ -76,3 +83,9 @@ def test_the_core_books_more_than_a_node_has_once_it_knows_the_application(
             assert len(weights) > 1, f"{master['container']} kept the CPU weight {weights}"
     most = max(placed, key=lambda one: one["booked_memory_bytes"] / one["physical_memory_bytes"])
     assert most["booked_memory_bytes"] > most["physical_memory_bytes"], most
+
+
+def _predicted_ends(manager: ResourceManager, applications: list[str]) -> list[dict[str, Any]]:
+    shown = manager.elastane_rest("applications?state=running")["applications"]
+    ends = [one["predicted_end"] for one in shown if one["application"] in applications]
+    return [end for end in ends if end is not None]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from demo.advised import Advised, Times
 from demo.result import MostContainers, OfCpuAndMemory, RoundFigures
 from demo.verdict import verdict
 
@@ -52,6 +55,21 @@ def test_less_throughput_and_later_ends_come_first_as_well() -> None:
     text = verdict(rounds, quick=False)
     assert "20 % less work in the same time" in text
     assert "10 % later" in text
+
+
+def test_what_was_advised_is_held_against_what_came() -> None:
+    advised = Advised(
+        as_capacity=Times(makespan_s=420, mean_completion_s=190),
+        as_enforce=Times(makespan_s=294, mean_completion_s=152),
+        containers_earlier=20,
+        mean_earlier_s=40,
+        took_s=0.1,
+        whole={},
+    )
+    capacity = replace(seen("capacity", 400, mean_completion_s=200), advised=advised)
+    text = verdict([capacity, seen("profiles", 320, mean_completion_s=150)], quick=False)
+    assert "makespan -30 % (came: -20 %; the replay of `capacity` itself is +5 % off)" in text
+    assert "mean completion time -20 % (came: -25 %; the replay of `capacity` itself is -5" in text
 
 
 def test_a_longer_makespan_is_said_plainly() -> None:

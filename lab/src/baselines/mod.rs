@@ -22,7 +22,6 @@ macro_rules! fits_by_request_alone {
     };
 }
 
-mod capacity;
 mod drf;
 mod dynamic_allocation;
 mod oversubscribe;
@@ -30,7 +29,6 @@ mod static_allocation;
 mod tetris;
 mod watermark;
 
-pub use capacity::Capacity;
 pub use drf::Drf;
 pub use dynamic_allocation::DynamicAllocation;
 pub use oversubscribe::Oversubscribe;
@@ -38,6 +36,7 @@ pub use static_allocation::StaticAllocation;
 pub use tetris::Tetris;
 pub use watermark::Watermark;
 
+pub use elastane_sim::capacity::Capacity;
 use elastane_sim::simulator::{Policies, PolicyToSimulate};
 
 /// The product's policies and the baselines.

@@ -213,6 +213,7 @@ mod tests {
             submitted_s: 10.0,
             deadline_s: None,
             started_s: 10.0,
+            starts_s: Vec::new(),
             ended_s: 10.0 + completion_s,
         });
         let outcome = SimulatedRun {
@@ -223,6 +224,7 @@ mod tests {
             time_above: Default::default(),
             work_done: Resources::ZERO,
             executors_s,
+            occupied_s: executors_s,
             timeline: UseOverTime::default(),
             packing: Packing::default(),
             counts: Counts::default(),

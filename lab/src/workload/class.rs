@@ -162,6 +162,7 @@ pub(super) fn application(
         request: size.request(),
         predicted: Some(actual.clone()),
         actual,
+        lengths: None,
         errors,
     }
 }

@@ -1,8 +1,8 @@
-//! The progress bar of a long command.
+//! The progress of a long command, on stderr, drawn only on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar on stderr, drawn only on a terminal.
+/// A bar.
 pub fn bar(of_what: &str) -> ProgressBar {
     let bar = ProgressBar::new(0);
     let template =
@@ -11,4 +11,13 @@ pub fn bar(of_what: &str) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+/// A line for what has no known length; `tick` draws it.
+pub fn line(what_goes_on: &'static str) -> ProgressBar {
+    let line = ProgressBar::new_spinner().with_message(what_goes_on);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
+        line.set_style(style);
+    }
+    line
 }

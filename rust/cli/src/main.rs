@@ -4,6 +4,7 @@ mod decisions;
 mod depository;
 mod import;
 mod live;
+mod page;
 mod plot;
 mod plot_svg;
 mod profiles;
@@ -24,6 +25,7 @@ use elastane_cli::{bar, failure, run_options, simulate, units};
     after_help = "Examples:
   elastane status --resource-manager http://rm:8088
   elastane explain application_1763736000000_0007
+  elastane advise --resource-manager http://rm:8088
   elastane what-if --policy elastane scenario.json
   elastane profiles list --depository depository.db
   elastane decisions --journal decisions.jsonl
@@ -41,6 +43,7 @@ struct Command {
 enum Subcommands {
     Status(live::Status),
     Explain(live::Explain),
+    Advise(live::Advise),
     WhatIf(what_if::WhatIf),
     Profiles(profiles::Profiles),
     Depository(depository::DepositoryCommand),
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
     failure::exit_code_of("elastane", |output| match command.subcommand {
         Subcommands::Status(status) => status.run(output),
         Subcommands::Explain(explain) => explain.run(output),
+        Subcommands::Advise(advise) => advise.run(output),
         Subcommands::WhatIf(what_if) => what_if.run(output),
         Subcommands::Profiles(profiles) => profiles.run(output),
         Subcommands::Depository(depository) => depository.run(output),

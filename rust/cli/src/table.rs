@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use elastane_sim::report::escape;
+
 use crate::failure::Failure;
 
 pub(crate) struct Table {
@@ -24,6 +26,26 @@ impl Table {
         self.rows.is_empty()
     }
 
+    fn is_text(&self, column: usize) -> bool {
+        column < self.names || column + 1 == self.headings.len()
+    }
+
+    pub(crate) fn to_html(&self) -> String {
+        let cells = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
+            let cell = |(column, cell)| {
+                let class = if self.is_text(column) { " class=\"text\"" } else { "" };
+                format!("<{tag}{class}>{}</{tag}>", escape(cell))
+            };
+            format!("<tr>{}</tr>", cells.enumerate().map(cell).collect::<String>())
+        };
+        let head = cells("th", &mut self.headings.iter().copied());
+        let rows = self.rows.iter().map(|row| cells("td", &mut row.iter().map(String::as_str)));
+        format!(
+            "<div class=\"scroll\"><table><thead>{head}</thead><tbody>{}</tbody></table></div>",
+            rows.collect::<String>()
+        )
+    }
+
     pub(crate) fn print(&self, output: &mut impl Write) -> Result<(), Failure> {
         let headings: Vec<String> = self.headings.iter().map(|it| (*it).to_owned()).collect();
         let length = |cells: &Vec<String>, column: usize| {
@@ -36,8 +58,7 @@ impl Table {
         for row in rows() {
             let mut line = String::new();
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                let is_text = column < self.names || column + 1 == headings.len();
-                line += &if is_text {
+                line += &if self.is_text(column) {
                     format!("{cell:<width$}  ")
                 } else {
                     format!("{cell:>width$}  ")
@@ -64,5 +85,7 @@ mod tests {
         table.print(&mut printed).unwrap();
         let expected = "node  GiB  why\na      10  it is so\nlong    9\n";
         assert_eq!(String::from_utf8(printed).unwrap(), expected);
+        let page = table.to_html();
+        assert!(page.contains("<tr><td class=\"text\">a</td><td>10</td>"), "{page}");
     }
 }

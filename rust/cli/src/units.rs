@@ -3,6 +3,9 @@
 use elastane_core::Resource;
 use jiff::Timestamp;
 
+/// A user may choose any name.
+const LONGEST_NAME: usize = 80;
+
 /// An amount with its unit: `0.25 cores`, `1.5 GB`, `12.0 MB/s`.
 pub fn amount(resource: Resource, amount: f64) -> String {
     match resource {
@@ -42,6 +45,23 @@ pub fn moment(unix_ms: i64) -> String {
 /// A name that somebody chose, without what would steer a terminal.
 pub fn printable(name: &str) -> String {
     name.replace(char::is_control, "\u{fffd}")
+}
+
+/// A name for a table: printable, and without its middle where it is long. Keys differ at their end as well.
+pub fn shortened(name: &str) -> String {
+    let name = printable(name);
+    let length = name.chars().count();
+    if length <= LONGEST_NAME {
+        return name;
+    }
+    let begin = name.chars().take(LONGEST_NAME / 2);
+    let end = name.chars().skip(length - LONGEST_NAME / 2 + 1);
+    begin.chain(['…']).chain(end).collect()
+}
+
+/// Hours of cores, nodes or GB, without a unit.
+pub fn hours(hours: f64) -> String {
+    if hours < 100.0 { format!("{hours:.2}") } else { format!("{hours:.0}") }
 }
 
 /// `1 run`, `2 runs`.

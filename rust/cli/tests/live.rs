@@ -3,42 +3,15 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
-use std::thread::JoinHandle;
-
-use common::elastane;
+use common::{elastane, server, server_of};
 
 const APPLICATION: &str = "application_1763736000000_0007";
 
 /// Nobody listens there.
 const NOBODY: &str = "http://127.0.0.1:1";
 
-/// Stands for a web server: it gives one answer, and its thread the first line of the request.
-fn server(answer: &'static str) -> (String, JoinHandle<String>) {
-    server_of(vec![answer])
-}
-
-/// The same with an answer for each request, one after the other.
-fn server_of(answers: Vec<&'static str>) -> (String, JoinHandle<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let thread = std::thread::spawn(move || {
-        let mut first = String::new();
-        for answer in answers {
-            let (mut stream, _) = listener.accept().unwrap();
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-            first = lines.next().unwrap().unwrap();
-            while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
-            stream.write_all(answer.as_bytes()).unwrap();
-        }
-        first
-    });
-    (url, thread)
-}
-
 /// What the command says when a web server answers so.
-fn told(answer: &'static str) -> (Option<i32>, String) {
+fn told(answer: &str) -> (Option<i32>, String) {
     let (url, thread) = server(answer);
     let ended = elastane(&["status", "--resource-manager", &url]);
     thread.join().unwrap();
@@ -77,7 +50,7 @@ fn a_container_that_has_ended_is_told_by_its_decisions() {
          \"finished\", \"container\": \"container_1763736000000_0007_01_000002\", \"node\": \"n:1\", \
          \"application\": \"a\"}], \"next_before\": null}";
     let missing = "HTTP/1.0 404 No\r\n\r\n{\"error\": \"it neither runs nor waits\"}";
-    let (url, thread) = server_of(vec![decisions, missing]);
+    let (url, thread) = server_of(&[decisions, missing]);
     let printed = elastane(&["explain", CONTAINER, "--resource-manager", &url]).printed();
     thread.join().unwrap();
     let expected = format!(
@@ -85,6 +58,30 @@ fn a_container_that_has_ended_is_told_by_its_decisions() {
          1970-01-01T00:00:00.000Z  finished  {CONTAINER} on n:1\n"
     );
     assert_eq!(printed, expected);
+}
+
+#[test]
+fn a_running_application_is_told_with_its_expected_end() {
+    let decisions = "HTTP/1.0 200 OK\r\n\r\n{\"decisions\": [], \"next_before\": null}";
+    let application = |end: &str| {
+        format!(
+            "HTTP/1.0 200 OK\r\n\r\n{{\"application\": \"{APPLICATION}\", \"name\": \"etl\", \"user\": \"u\", \
+             \"queue\": \"root.a\", \"yarn_state\": \"RUNNING\", \"state\": \"running\", \"waiting\": null, \
+             \"running_containers\": 2, \"booked_memory_mb\": 2048, \"booked_vcores\": 2, \
+             \"progress_percent\": 50.0, \"containers\": [], \"predicted_end\": {end}}}"
+        )
+    };
+    let told = |end: &str| {
+        let (url, thread) = server_of(&[decisions, &application(end)]);
+        let printed = elastane(&["explain", APPLICATION, "--resource-manager", &url]).printed();
+        thread.join().unwrap();
+        printed.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let end = "{\"at_ms\": 60000, \"earliest_ms\": 50000, \"latest_ms\": 75500, \"runs\": 1}";
+    let expected = "It is expected to end at 1970-01-01T00:01:00.000Z, with a probability of 80 % between \
+                    1970-01-01T00:00:50.000Z and 1970-01-01T00:01:15.500Z, by 1 earlier run";
+    assert_eq!(told(end), ["It waits for no container", expected]);
+    assert_eq!(told("null"), ["It waits for no container"]);
 }
 
 #[test]

@@ -89,6 +89,7 @@ natives! {
             OpenError::Policy(_) => JavaFailure::refused(error),
             OpenError::Depository(_) | OpenError::Thread(_) => JavaFailure::core(error),
         })?;
+        let elastane = elastane.advised_by(elastane_sim::advise);
         Ok(Box::into_raw(Box::new(elastane)) as jlong)
     }
 

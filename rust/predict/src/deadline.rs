@@ -46,8 +46,7 @@ pub fn chance_within(length_ms: &LogNormal, most_ms: i64) -> f64 {
     if most_ms <= 0 {
         return 0.0;
     }
-    let LogNormal { center, deviation } = length_ms;
-    let away = ((most_ms as f64).ln() - center) / deviation;
+    let away = length_ms.deviations(most_ms as f64);
     0.5 * libm::erfc(-away / std::f64::consts::SQRT_2)
 }
 

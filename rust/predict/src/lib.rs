@@ -11,6 +11,7 @@ mod mode_tag;
 mod others;
 mod profile;
 mod recurring;
+mod run_length;
 mod score;
 mod settings;
 mod shape;
@@ -32,6 +33,7 @@ pub use recurring::{
     Excluded, Exclusion, LateTracker, Measure, NextRun, NotPredicted, ONE_RUN_CONFIDENCE, PastRun,
     Prediction, RecurringSettings, Tracker, confidence, demand_error, predict_next,
 };
+pub use run_length::{LengthRange, RunLength};
 pub use score::{Score, amount, score};
 pub use settings::{
     AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, Foreseen, KnownRuns,

@@ -9,6 +9,7 @@ use crate::recurring::{
     Excluded, Exclusion, LogNormal, NotPredicted, PastRun, Prediction, RecurringSettings,
     UsageCurve, predict_next,
 };
+use crate::run_length::RunLength;
 
 /// How a profile is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,17 +70,20 @@ impl Profile {
         kinds.filter_map(|(kind, prediction)| Some((*kind, prediction.as_ref().ok()?)))
     }
 
-    /// The length of the next run in milliseconds: that of its longest executor, or else of its application
-    /// master. None where nothing is predicted.
-    pub fn length_ms(&self) -> Option<LogNormal> {
+    /// The length of the next run: that of its longest executor, or else of its application master. None where
+    /// nothing is predicted.
+    pub fn length(&self) -> Option<RunLength> {
         let lengths = self.all_planned().map(|(kind, prediction)| {
             let lengths_ms = prediction.curves.iter().map(UsageCurve::length_ms);
-            (kind.is_application_master(), LogNormal::of(lengths_ms))
+            let length_ms = LogNormal::of(lengths_ms);
+            RunLength { kind, runs: prediction.curves.len(), length_ms }
         });
-        let longest = lengths.max_by(|(is_master, one), (is_other_master, other)| {
-            is_other_master.cmp(is_master).then(one.center.total_cmp(&other.center))
-        });
-        longest.map(|(_, length)| length)
+        lengths.max_by(|one, other| {
+            let [is_master, is_other_master] =
+                [one, other].map(|it| it.kind.is_application_master());
+            let by_length = one.length_ms.center.total_cmp(&other.length_ms.center);
+            is_other_master.cmp(&is_master).then(by_length)
+        })
     }
 
     /// The number of runs that it was made from.

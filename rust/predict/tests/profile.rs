@@ -168,3 +168,28 @@ fn a_series_that_is_no_demand_is_named() {
     let planned = profile.planned(ContainerKind::DEFAULT_EXECUTOR).unwrap();
     assert_eq!(planned.runs, ids(&[2, 1]));
 }
+
+#[test]
+fn the_length_is_that_of_the_longest_executor_and_else_of_the_master() {
+    let of = |kind, slots| RunSeries { kind, containers: 1, slots: steps(slots, 1.0, 1e9) };
+    let longest = ContainerKind::Executor { priority: 1 };
+    let runs = |with_executors: bool| {
+        [1, 2, 3].map(|at| {
+            let mut run = run(at, Outcome::Succeeded, steps(8, 1.0, 1e9));
+            run.series.push(of(longest, 20));
+            run.series.retain(|_| with_executors);
+            run.series.push(of(ContainerKind::ApplicationMaster, 40));
+            run
+        })
+    };
+    for (with_executors, kind, length_ms) in
+        [(true, longest, 60_000.0), (false, ContainerKind::ApplicationMaster, 120_000.0)]
+    {
+        let length = made(&runs(with_executors)).length().unwrap();
+        assert_eq!((length.kind, length.runs), (kind, 3));
+        let range = length.beyond(0.0).unwrap();
+        assert!((range.median_ms - length_ms).abs() < 1.0, "{range:?}");
+        assert!(range.earliest_ms < range.median_ms && range.median_ms < range.latest_ms);
+        assert_eq!(length.beyond(10.0 * length_ms), None);
+    }
+}

@@ -30,8 +30,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use elastane_core::cluster::Demands;
-use elastane_predict::ProfileSettings;
 use elastane_predict::progress::LogNormal;
+use elastane_predict::{ProfileSettings, RunLength};
 use elastane_runs::{LedgerNews, Run, RunEvent, RunSettings};
 use elastane_store::{Access, Depository, Merge, MergeReport, Retention, StoreError};
 
@@ -152,9 +152,19 @@ impl DepositoryThread {
         self.shared.profiles.demands(key, given, now_ms)
     }
 
-    /// See [`Profile::length_ms`](elastane_predict::Profile::length_ms).
+    /// The number of an application's runs that its profile is made from.
+    pub(crate) fn runs_of(&self, key: &str) -> usize {
+        self.shared.profiles.cache.lock().runs_of(key)
+    }
+
+    /// See [`Profile::length`](elastane_predict::Profile::length).
+    pub(crate) fn length(&self, key: &str, given: &RunSettings) -> Option<RunLength> {
+        self.shared.profiles.cache.lock().length(key, given)
+    }
+
+    /// The same in milliseconds.
     pub(crate) fn length_ms(&self, key: &str, given: &RunSettings) -> Option<LogNormal> {
-        self.shared.profiles.cache.lock().length_ms(key, given)
+        self.length(key, given).map(|length| length.length_ms)
     }
 
     /// The number of profiles in memory, and a page of them, the latest used first.

@@ -14,6 +14,7 @@ use elastane_runs::{OpenRun, RunEvent, RunSettings};
 use elastane_store::MergeReport;
 use parking_lot::Mutex;
 
+use crate::adviser::{Advise, Adviser};
 use crate::counters::{Counters, Health, Status, count};
 use crate::deadlines::Deadline;
 use crate::decisions::Decisions;
@@ -39,6 +40,7 @@ pub struct Elastane {
     reports: LatestReports,
     counters: Arc<Counters>,
     planner: StartPlanner,
+    adviser: Adviser,
 }
 
 impl Elastane {
@@ -83,8 +85,13 @@ impl Elastane {
             }
         });
         let planner = planner.map_err(OpenError::Thread)?;
-        let reports = LatestReports::default();
-        Ok(Self { service, depository, decisions, reports, counters, planner })
+        let (reports, adviser) = Default::default();
+        Ok(Self { service, depository, decisions, reports, counters, planner, adviser })
+    }
+
+    /// The same, which lets what happened in mode `advise` be replayed.
+    pub fn advised_by(self, advise: Advise) -> Self {
+        Self { adviser: Adviser::by(advise), ..self }
     }
 
     /// Saves every run that ended, and the record of the others for the next process; ends the
@@ -130,9 +137,9 @@ impl Elastane {
         self.service.lock().cluster_mut().node_labelled(node, label);
     }
 
-    /// See [`Cluster::configure_queues`](elastane_core::cluster::Cluster::configure_queues).
+    /// See [`Service::configure_queues`].
     pub fn configure_queues(&self, shares: Vec<QueueShare>) {
-        self.service.lock().cluster_mut().configure_queues(shares);
+        self.service.lock().configure_queues(shares);
     }
 
     /// See [`Cluster::forbid_raising`](elastane_core::cluster::Cluster::forbid_raising).
@@ -298,12 +305,9 @@ impl Elastane {
         self.depository.prune_if_due(now_ms);
         self.save(whole, true, now_ms);
         self.save(due.checkpoint, false, now_ms);
-        if let Some(news) = due.ledger {
-            self.depository.send(Work::Ledger(Box::new(news)));
-        }
-        for run in due.ended {
-            self.depository.send(Work::Ended(Box::new(run), now_ms));
-        }
+        let ledger = due.ledger.map(|news| Work::Ledger(Box::new(news)));
+        let ended = due.ended.into_iter().map(|run| Work::Ended(Box::new(run), now_ms));
+        ledger.into_iter().chain(ended).for_each(|work| self.depository.send(work));
         self.planner.search(|| StartSearch::of(self.service.lock().cluster_mut(), now_ms));
         changes
     }
@@ -360,8 +364,9 @@ impl Elastane {
     /// A question that cannot be read.
     pub fn answer(&self, question: &str, now_ms: i64) -> serde_json::Result<String> {
         let question: Question = serde_json::from_str(question)?;
-        let Self { service, depository, decisions, reports, .. } = self;
-        let answer = question.answer(&Sources { service, decisions, reports, depository }, now_ms);
+        let Self { service, depository, decisions, reports, adviser, .. } = self;
+        let sources = Sources { service, decisions, reports, depository, adviser };
+        let answer = question.answer(&sources, now_ms);
         serde_json::to_string(&answer)
     }
 
@@ -379,19 +384,16 @@ impl Elastane {
         amounts: Resources,
     ) {
         let slots = vec![amounts; 1_200];
-        let Ok(demand) = Demand::series(SLOT_MS, &slots) else {
-            return;
-        };
-        let predicted = Predicted { demand, margin: 0.0, basis: Basis::Profile("test".into()) };
-        self.service.lock().foreseen(application, kind, Some(predicted));
+        if let Ok(demand) = Demand::series(SLOT_MS, &slots) {
+            let predicted = Predicted { demand, margin: 0.0, basis: Basis::Profile("test".into()) };
+            self.service.lock().foreseen(application, kind, Some(predicted));
+        }
     }
 
     /// For the tests of the boundary: panics while the service is locked.
+    #[allow(clippy::panic)]
     pub fn panic_for_test(&self) {
         let _service = self.service.lock();
-        #[allow(clippy::panic)]
-        {
-            panic!("a panic that a test asked for");
-        }
+        panic!("a panic that a test asked for");
     }
 }

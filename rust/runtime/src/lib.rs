@@ -4,6 +4,8 @@
 //! effects. It does no I/O, reads no clock and has no threads; a simulator can drive it. [`Elastane`]
 //! is the service in production, with its files and threads: no heartbeat waits for a disk.
 
+mod accounts;
+mod adviser;
 mod amounts;
 mod backoff;
 mod counters;
@@ -22,6 +24,7 @@ mod measured_container;
 mod memory_victims;
 mod node_cpu;
 mod open_error;
+mod past;
 mod progress;
 mod questions;
 mod refusals;
@@ -39,6 +42,7 @@ mod writer;
 pub use crate::counters::Health;
 pub use crate::depository::SharingError;
 pub use crate::elastane::Elastane;
+pub use adviser::Advise;
 pub use amounts::AmountError;
 pub use deadlines::Deadline;
 pub use effects::{Committed, Due, Reported, Submitted};
@@ -51,6 +55,7 @@ pub use journal::{
 pub use ledger::Prices;
 pub use memory_victims::PreemptionOrder;
 pub use open_error::OpenError;
+pub use past::{PastApplication, PastCluster, PastContainer, PastNode};
 pub use report::{Ingested, ReportError};
 pub use service::{Asked, Service};
 pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};

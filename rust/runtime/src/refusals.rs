@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use elastane_core::cluster::ApplicationId;
+use elastane_core::Cluster;
+use elastane_core::cluster::{ApplicationId, CommitRequest, Refusal};
+
+use crate::journal::{JournalEvent, Record, Refused};
 
 /// The least interval of one application's refusals in the journal.
 const EVERY_MS: i64 = 1_000;
@@ -14,8 +17,29 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
-    /// Whether this refusal is to be written; then it counts as written.
-    pub(crate) fn is_due(&mut self, application: ApplicationId, now_ms: i64) -> bool {
+    /// The record of a refusal, if it is to be written.
+    pub(crate) fn record(
+        &mut self,
+        cluster: &Cluster,
+        commit: &CommitRequest<'_>,
+        refusal: &Refusal,
+        now_ms: i64,
+    ) -> Option<Record> {
+        if !self.is_due(commit.application, now_ms) {
+            return None;
+        }
+        let application = cluster.application(commit.application).map(|it| it.id.clone());
+        let node = cluster.node(commit.node).map(|it| it.name.clone());
+        let event = JournalEvent::Refused(Refused {
+            application: application.unwrap_or_default(),
+            node: node.unwrap_or_default(),
+            reason: refusal.to_string(),
+        });
+        Some(Record { time_ms: now_ms, event })
+    }
+
+    /// Whether a refusal is to be written; then it counts as written.
+    fn is_due(&mut self, application: ApplicationId, now_ms: i64) -> bool {
         let due = self
             .written_ms
             .get(&application)

@@ -6,7 +6,8 @@ use elastane_core::SLOT_MS;
 use elastane_core::cluster::{ApplicationId, Container};
 use elastane_protocol::Sample;
 use elastane_runs::{
-    ContainerSample, Crowding, MOST_EXECUTOR_KINDS, OpenRun, Outcome, Run, RunEvent,
+    ContainerSample, Crowding, MOST_EXECUTOR_KINDS, OpenRun, Outcome, Run, RunEvent, RunSettings,
+    SubmissionRecord,
 };
 
 use crate::amounts::used;
@@ -43,6 +44,8 @@ pub(crate) struct Runs {
 
 struct Recording {
     run: OpenRun,
+    /// Of the submission, and from the first ask for executors on also of the ask.
+    settings: RunSettings,
     /// An earlier process recorded its beginning.
     is_resumed: bool,
     /// The application ended, and its samples count until this time.
@@ -63,21 +66,15 @@ impl Runs {
         self.restored.contains_key(id)
     }
 
-    pub(crate) fn begin(
-        &mut self,
-        application: ApplicationId,
-        key: String,
-        id: &str,
-        name: &str,
-        now_ms: i64,
-    ) {
+    pub(crate) fn begin(&mut self, application: ApplicationId, submission: &SubmissionRecord) {
+        let now_ms = submission.submitted_ms;
         self.latest_ms = now_ms;
-        let earlier = self.restored.remove(id);
+        let earlier = self.restored.remove(&submission.application_id);
         let is_resumed = earlier.is_some();
         let run = OpenRun {
-            application_id: id.to_owned(),
-            application_key: key,
-            application_name: name.to_owned(),
+            application_id: submission.application_id.clone(),
+            application_key: submission.application_key.clone(),
+            application_name: submission.application_name.clone(),
             ..earlier.unwrap_or_else(|| OpenRun::begun(now_ms))
         };
         if is_resumed {
@@ -87,10 +84,18 @@ impl Runs {
         }
         // An application without a container yet has missed no sample.
         let has_gap = !run.recorder.is_empty() && now_ms - run.sampled_ms > LONGEST_BREAK_MS;
-        let recording = Recording { run, is_resumed, until_ms: None, master: None };
+        let settings = RunSettings(submission.settings.clone());
+        let recording = Recording { run, settings, is_resumed, until_ms: None, master: None };
         self.recordings.insert(application, recording);
         if has_gap {
             self.cut(application);
+        }
+    }
+
+    /// What the first ask for executors says of the settings.
+    pub(crate) fn asked_first(&mut self, application: ApplicationId, settings: &RunSettings) {
+        if let Some(recording) = self.recordings.get_mut(&application) {
+            recording.settings.0.extend(settings.0.clone());
         }
     }
 
@@ -237,6 +242,16 @@ impl Runs {
     /// Every run that ended, also those whose last samples have not arrived.
     pub(crate) fn take_ended(&mut self) -> Vec<Run> {
         self.take_closed(i64::MAX)
+    }
+
+    /// The run of a running application so far.
+    pub(crate) fn open(&self, application: ApplicationId) -> Option<&OpenRun> {
+        self.recordings.get(&application).map(|recording| &recording.run)
+    }
+
+    /// The settings of a running application.
+    pub(crate) fn settings(&self, application: ApplicationId) -> Option<&RunSettings> {
+        self.recordings.get(&application).map(|recording| &recording.settings)
     }
 
     pub(crate) fn recording(&self) -> usize {

@@ -4,24 +4,23 @@ use std::collections::HashMap;
 
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId, Offer,
-    Predicted, Request, Resized, StartPlan,
+    Predicted, QueueShare, Request, Resized, StartPlan,
 };
 use elastane_core::policy::{self, Policy, UnknownPolicy};
 use elastane_core::{Cluster, Progress, Resources, SLOT_MS};
 use elastane_protocol::Report;
-use elastane_runs::{
-    ContainerKind, LedgerNews, LedgerSubject, OpenRun, Run, RunEvent, SubmissionRecord,
-};
+use elastane_runs::{ContainerKind, LedgerNews, OpenRun, Run, RunEvent, SubmissionRecord};
 
+use crate::accounts::Accounts;
 use crate::amounts;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::effects::{Committed, Due, Reported, Submitted};
 pub use crate::first_asks::Asked;
 use crate::first_asks::FirstAsks;
-use crate::journal::{JournalEvent, Placed, Record, Refused};
-use crate::ledger::Ledger;
+use crate::journal::{JournalEvent, Placed, Record};
 use crate::measured::Measured;
 use crate::memory_victims::{MemoryVictims, PreemptionOrder};
+use crate::past::Past;
 use crate::progress::Trackers;
 use crate::refusals::Refusals;
 use crate::report::{self, ReportError, Sequences};
@@ -36,7 +35,7 @@ pub struct Service {
     settings: ServiceSettings,
     cluster: Cluster,
     runs: Runs,
-    ledger: Ledger,
+    accounts: Accounts,
     sequences: Sequences,
     refusals: Refusals,
     measured: HashMap<NodeId, Measured>,
@@ -70,7 +69,7 @@ impl Service {
             settings,
             cluster,
             runs: Runs::restored(recorded),
-            ledger: Ledger::default(),
+            accounts: Accounts::default(),
             sequences: Sequences::default(),
             refusals: Refusals::default(),
             measured: HashMap::new(),
@@ -137,9 +136,8 @@ impl Service {
         let news = deadline
             .map(|given| self.deadlines.added(application, id, given, is_new, now_ms))
             .filter(|_| is_new);
-        let subject = LedgerSubject::of(&record, user, queue);
-        self.ledger.begin(application, subject, now_ms);
-        self.runs.begin(application, record.application_key.clone(), id, name, now_ms);
+        self.accounts.begin(application, &record, user, queue);
+        self.runs.begin(application, &record);
         self.first_asks.expect(application, id);
         (Submitted { application, record, is_new }, news)
     }
@@ -157,7 +155,7 @@ impl Service {
     /// An application was moved to another queue.
     pub fn application_moved(&mut self, application: ApplicationId, queue: &str) {
         self.cluster.application_moved(application, queue);
-        self.ledger.moved(application, queue);
+        self.accounts.moved(application, queue);
     }
 
     /// An application ended; [`Service::due`] gives its run once the last samples have arrived.
@@ -173,14 +171,18 @@ impl Service {
         self.first_asks.forget(application);
         self.trackers.application_removed(application);
         self.runs.end(application, succeeded, now_ms, until_ms);
-        self.ledger.end(application, until_ms);
+        self.accounts.end(application, now_ms, until_ms);
         self.deadlines.removed(application, &removed?.id, succeeded, now_ms)
     }
 
     /// What an application waits for now. Its first ask for executors gives settings to predict by.
     pub fn pending(&mut self, application: ApplicationId, ask: Ask, now_ms: i64) -> Option<Asked> {
         self.cluster.pending(application, ask, now_ms);
-        self.first_asks.asked(application, &ask, now_ms)
+        self.accounts.past.asked(application, &ask, now_ms);
+        let first = self.first_asks.asked(application, &ask, now_ms)?;
+        self.accounts.past.asked_first(application, &first.settings);
+        self.runs.asked_first(application, &first.settings);
+        Some(first)
     }
 
     /// See [`Cluster::offer`].
@@ -203,20 +205,10 @@ impl Service {
         let is_known = self.cluster.container(commit.container).is_some();
         match self.cluster.commit(commit, now_ms) {
             Commit::Unknown => Committed { is_admitted: true, record: None },
-            Commit::Refused(refusal) => {
-                let is_due = self.refusals.is_due(commit.application, now_ms);
-                Committed {
-                    is_admitted: false,
-                    record: is_due.then(|| Record {
-                        time_ms: now_ms,
-                        event: JournalEvent::Refused(Refused {
-                            application: self.application_name(commit.application),
-                            node: self.node_name(commit.node),
-                            reason: refusal.to_string(),
-                        }),
-                    }),
-                }
-            }
+            Commit::Refused(refusal) => Committed {
+                is_admitted: false,
+                record: self.refusals.record(&self.cluster, &commit, &refusal, now_ms),
+            },
             Commit::Placed(placement) => {
                 // A container that this process did not see start outlived a ResourceManager.
                 let is_new = now_ms - commit.start_ms <= i64::from(SLOT_MS);
@@ -226,7 +218,7 @@ impl Service {
                 if let Some(container) = self.cluster.container(commit.container)
                     && !is_known
                 {
-                    self.ledger.runs(&self.cluster, container, is_new, now_ms);
+                    self.accounts.runs(&self.cluster, commit.container, container, is_new, now_ms);
                 }
                 let placed = || Placed::of(&self.cluster, commit.container, &placement, now_ms);
                 Committed { is_admitted: true, record: if is_known { None } else { placed() } }
@@ -242,7 +234,7 @@ impl Service {
         let application = self.application_name(ended.application);
         self.memory_victims.finished(ended.node, container);
         self.trackers.finished(&self.cluster, container);
-        self.ledger.finished(&self.cluster, &ended, now_ms);
+        self.accounts.finished(&self.cluster, container, &ended, now_ms);
         self.runs.container_ended(container, ended, until_ms);
         let event = JournalEvent::Finished { container: container.to_owned(), node, application };
         Some(Record { time_ms: now_ms, event })
@@ -259,14 +251,15 @@ impl Service {
         now_ms: i64,
     ) -> Result<Reported, ReportError> {
         amounts::check(report)?;
-        let Self { settings, cluster, runs, ledger, sequences, .. } = self;
+        let Self { settings, cluster, runs, accounts, sequences, .. } = self;
         let number =
             cluster.node_named(node).ok_or_else(|| ReportError::UnknownNode(node.to_owned()))?;
         cluster.reported(number, amounts::capacity(report), now_ms);
         let former = self.measured.get(&number);
         let measured = Measured::of(report, cluster, number, former, now_ms);
         self.measured.insert(number, measured);
-        let ingested = report::ingest(cluster, runs, ledger, sequences, number, report, now_ms);
+        let ingested =
+            report::ingest(cluster, runs, &mut accounts.ledger, sequences, number, report, now_ms);
         if settings.follows_progress {
             self.trackers.follow(cluster, report, now_ms);
         }
@@ -334,18 +327,14 @@ impl Service {
         self.deadlines.planned(&self.cluster, as_of_ms)
     }
 
-    /// See [`Cluster::raise_to_ceiling`].
-    pub fn raise_to_ceiling(&mut self, now_ms: i64) {
-        self.cluster.raise_to_ceiling(now_ms);
-    }
-
     /// The records to be saved now, every second or so.
     pub fn due(&mut self, now_ms: i64) -> Due {
-        Due {
-            checkpoint: self.runs.take_news(now_ms),
-            ended: self.runs.take_closed(now_ms),
-            ledger: self.ledger.take_due(&self.cluster, &self.settings.prices, now_ms),
-        }
+        let Self { settings, cluster, runs, accounts, .. } = self;
+        let ended = runs.take_closed(now_ms);
+        accounts.past.go_on(settings.advises.anywhere, cluster, now_ms);
+        accounts.past.closed(&ended);
+        let ledger = accounts.ledger.take_due(cluster, &settings.prices, now_ms);
+        Due { checkpoint: runs.take_news(now_ms), ended, ledger }
     }
 
     /// The changes since the latest checkpoint, for the end; and when something last happened.
@@ -355,7 +344,8 @@ impl Service {
 
     /// What was booked and used since [`Service::due`] last said it, for the end.
     pub fn last_ledger(&mut self) -> LedgerNews {
-        self.ledger.take_last(&self.cluster, &self.settings.prices, self.runs.latest_ms())
+        let Self { settings, cluster, runs, accounts, .. } = self;
+        accounts.ledger.take_last(cluster, &settings.prices, runs.latest_ms())
     }
 
     /// Every run that ended, also those whose last samples have not arrived.
@@ -370,12 +360,24 @@ impl Service {
 
     /// Nodes and waiting applications, for people: an empty snapshot to go on with.
     pub fn status(&self, now_ms: i64) -> StatusSnapshot {
-        StatusSnapshot::begin(&self.cluster, &self.runs, now_ms)
+        let is_advised = self.settings.advises.by_default;
+        StatusSnapshot::begin(&self.cluster, &self.runs, is_advised, now_ms)
     }
 
     /// Adds some to a snapshot; false once it is complete.
     pub fn add_to_status(&mut self, snapshot: &mut StatusSnapshot) -> bool {
         snapshot.go_on(&mut self.cluster, &self.measured, &self.deadlines)
+    }
+
+    /// The queues of the cluster are these from now on.
+    pub fn configure_queues(&mut self, shares: Vec<QueueShare>) {
+        self.accounts.past.queues_are(&shares);
+        self.cluster.configure_queues(shares);
+    }
+
+    /// What happened since a mode is `advise`, the runs that are recorded, and the settings.
+    pub(crate) fn record(&self) -> (&Past, &Runs, &ServiceSettings) {
+        (&self.accounts.past, &self.runs, &self.settings)
     }
 
     /// What a running container is expected to use now.

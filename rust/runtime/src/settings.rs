@@ -156,12 +156,12 @@ mod tests {
     #[test]
     fn a_bad_value_names_key_value_and_what_is_allowed() {
         let bad = [
-            ("mode", "on", "off, observe or enforce"),
+            ("mode", "on", "off, observe, advise or enforce"),
             ("policy", "fairest", &policy::names().join(", ")),
             ("policy", "capacity", "elastane, minfrag, trc, prophet, ursa, ursa-srjf"),
             ("overcommit.max-ratio", "0.5", "1 to 10"),
             ("overcommit.max-ratio", "NaN", "1 to 10"),
-            ("mode.label.gpu", "off", "observe or enforce"),
+            ("mode.label.gpu", "off", "observe, advise or enforce"),
             ("overcommit.max-ratio.label.gpu", "11", "1 to 10"),
             ("overcommit.max-ratio.queue.root.a", "half", "1 to 10"),
             ("report.missed", "three", "1 to 100"),

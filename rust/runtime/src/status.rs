@@ -14,6 +14,7 @@ use crate::runs::Runs;
 use words::Words;
 
 const ENFORCE: &str = "enforce";
+const ADVISE: &str = "advise";
 
 /// Nodes and waiting applications.
 #[derive(Debug, Serialize)]
@@ -167,7 +168,7 @@ const REASONS_AT_ONCE: usize = 100;
 /// step, and for neither words nor JSON. What begins or ends meanwhile may be left out.
 #[derive(Debug)]
 pub struct StatusSnapshot {
-    enforces: bool,
+    mode: &'static str,
     runs_recording: usize,
     runs_resumed: u64,
     now_ms: i64,
@@ -214,11 +215,12 @@ impl WaitingSnapshot {
 
 impl StatusSnapshot {
     /// Says what is to be copied.
-    pub(crate) fn begin(cluster: &Cluster, runs: &Runs, now_ms: i64) -> Self {
+    pub(crate) fn begin(cluster: &Cluster, runs: &Runs, is_advised: bool, now_ms: i64) -> Self {
+        let enforces = cluster.settings().enforce;
         let applications = cluster.applications();
         let asking = applications.filter_map(|(id, it)| Some((id, it.waiting.or(it.held)?)));
         Self {
-            enforces: cluster.settings().enforce,
+            mode: if is_advised { ADVISE } else { mode(enforces) },
             runs_recording: runs.recording(),
             runs_resumed: runs.resumed(),
             now_ms,
@@ -287,7 +289,7 @@ impl StatusSnapshot {
         });
         let waiting = waiting.collect();
         ServiceStatus {
-            mode: mode(self.enforces),
+            mode: self.mode,
             runs_recording: self.runs_recording,
             runs_resumed: self.runs_resumed,
             totals,

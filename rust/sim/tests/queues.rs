@@ -16,10 +16,8 @@ fn known_policies() -> Policies {
 /// A machine on which two requests have room, and queues with these capacities.
 fn with_queues(capacities: &[f64], applications: &[ApplicationSpec]) -> Workload {
     let queues = capacities.iter().enumerate();
-    let queues = queues.map(|(number, capacity)| QueueSpec {
-        path: format!("root.queue-{number}"),
-        capacity: *capacity,
-    });
+    let queues =
+        queues.map(|(number, capacity)| QueueSpec::new(&format!("root.queue-{number}"), *capacity));
     Workload { queues: queues.collect(), ..workload(1, applications.to_vec()) }
 }
 

@@ -50,7 +50,7 @@ fn an_application_that_nothing_is_known_of_waits_for_room_by_request() {
     let mut unknown = application("unknown", 500, 1, &[[0.1, 1e8, 0.0, 0.0]; 10]);
     unknown.predicted = None;
     let mut work = workload(1, vec![known, unknown]);
-    work.queues = vec![QueueSpec { path: "root.a".to_owned(), capacity: 1.0 }];
+    work.queues = vec![QueueSpec::new("root.a", 1.0)];
     let mut settings = starving_after(5_000);
     settings.policy_options.favor = Favor::Makespan;
     settings.cluster.max_ratio = 1.0;

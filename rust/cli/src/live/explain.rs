@@ -6,11 +6,13 @@ use clap::Args;
 use elastane_runtime::Record;
 use serde_json::{Value, json};
 
-use super::LiveOptions;
 use super::resource_manager::ResourceManager;
 use super::subject::{Subject, application_of};
 use super::watch::watched;
-use super::words::{NOTHING, cores, counted, gib_of_bytes, gib_of_mb, number, text, time, waiting};
+use super::words::{
+    NOTHING, cores, counted, expected_to_end, gib_of_bytes, gib_of_mb, number, text, time, waiting,
+};
+use super::{LiveOptions, parsed};
 use crate::decisions::DecisionsReport;
 use crate::failure::Failure;
 use crate::table::Table;
@@ -36,7 +38,7 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let manager = self.live.resource_manager();
+        let manager = self.live.ask.resource_manager();
         watched(self.live.watch, output, |output| {
             let all = match &self.subject {
                 Subject::Application(id) => self.application(&manager, id),
@@ -129,12 +131,7 @@ fn print(all: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
         writeln!(output, "\nThe latest decisions")?;
         let mut report = DecisionsReport::default();
         for decision in decisions {
-            let record = serde_json::from_value::<Record>(decision.clone()).map_err(|error| {
-                Failure::Failed(format!(
-                    "a decision cannot be read: {error}; is it of another version?"
-                ))
-            })?;
-            report.add(record, output)?;
+            report.add(parsed::<Record>(decision.clone(), "a decision")?, output)?;
         }
         report.end(output)?;
     }
@@ -165,6 +162,9 @@ fn print_application(application: &Value, output: &mut Vec<u8>) -> Result<(), Fa
         }
         (_, Value::Null) => writeln!(output, "It waits for no container")?,
         (_, why) => writeln!(output, "It {}", waiting(why))?,
+    }
+    if let Some(expected) = expected_to_end(&application["predicted_end"]) {
+        writeln!(output, "It {expected}")?;
     }
     print_containers(&application["containers"], output)
 }

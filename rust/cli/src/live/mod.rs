@@ -1,5 +1,6 @@
 //! Subcommands that ask a running ResourceManager.
 
+mod advise;
 mod explain;
 mod resource_manager;
 mod status;
@@ -8,15 +9,19 @@ mod watch;
 mod words;
 
 use clap::Args;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+pub(crate) use advise::Advise;
 pub(crate) use explain::Explain;
 pub(crate) use status::Status;
 
+use crate::failure::Failure;
 use resource_manager::ResourceManager;
 
-/// Where to ask, and how to print.
+/// Where to ask, and as whom.
 #[derive(Args)]
-struct LiveOptions {
+struct AskOptions {
     /// The ResourceManager's web server; of several, the first that answers
     #[arg(
         long = "resource-manager",
@@ -29,6 +34,13 @@ struct LiveOptions {
     /// Who asks, where the web server has Hadoop's simple authentication. With Kerberos it is the ticket's owner
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
+}
+
+/// Where to ask, and how to print.
+#[derive(Args)]
+struct LiveOptions {
+    #[command(flatten)]
+    ask: AskOptions,
     /// Print what the REST answers, as one JSON object
     #[arg(long)]
     json: bool,
@@ -44,8 +56,15 @@ struct LiveOptions {
     watch: Option<u64>,
 }
 
-impl LiveOptions {
+impl AskOptions {
     fn resource_manager(&self) -> ResourceManager {
         ResourceManager::new(&self.resource_managers, self.user.as_deref())
     }
+}
+
+/// A part of an answer. `what` names it where it cannot be read.
+fn parsed<T: DeserializeOwned>(answer: Value, what: &str) -> Result<T, Failure> {
+    serde_json::from_value(answer).map_err(|error| {
+        Failure::Failed(format!("{what} cannot be read: {error}; is it of another version?"))
+    })
 }

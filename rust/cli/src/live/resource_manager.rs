@@ -86,6 +86,7 @@ impl Said {
                 Failure::Failed(format!("{url} answers with something else than JSON"))
             }),
             (400 | 404, Some(error)) => Err(Failure::BadInput(error)),
+            (403, Some(error)) => Err(Failure::Failed(format!("{url}: {error}"))),
             (401 | 403, _) => Err(Failure::Failed(format!(
                 "{url} does not let the caller in: get a Kerberos ticket with kinit, or give a \
                  name with --user"

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::units::{count, duration, printable};
+use crate::units::{count, duration, moment, printable};
 
 /// Where nothing is known.
 pub(super) const NOTHING: &str = "-";
@@ -67,4 +67,16 @@ pub(super) fn waiting(waiting: &Value) -> String {
         time(&waiting["for_ms"]),
         text(&waiting["reason"]),
     )
+}
+
+/// `is expected to end at TIME, with a probability of 80 % between TIME and TIME, by 3 earlier runs`.
+pub(super) fn expected_to_end(predicted: &Value) -> Option<String> {
+    let time = |name| predicted[name].as_i64().map(moment);
+    Some(format!(
+        "is expected to end at {}, with a probability of 80 % between {} and {}, by {}",
+        time("at_ms")?,
+        time("earliest_ms")?,
+        time("latest_ms")?,
+        counted(&predicted["runs"], "earlier run"),
+    ))
 }

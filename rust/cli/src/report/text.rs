@@ -9,10 +9,7 @@ use super::By;
 use super::rows::{Amounts, Row, Rows, Saved, Subject, ratio};
 use crate::failure::Failure;
 use crate::table::Table;
-use crate::units::{count, printable};
-
-/// A user may choose any name.
-const LONGEST_NAME: usize = 80;
+use crate::units::{count, hours, shortened};
 
 pub(super) fn print(
     rows: &Rows,
@@ -103,28 +100,12 @@ impl Labels {
     }
 }
 
-/// Keys differ at their end as well.
-fn shortened(name: &str) -> String {
-    let name = printable(name);
-    let length = name.chars().count();
-    if length <= LONGEST_NAME {
-        return name;
-    }
-    let begin = name.chars().take(LONGEST_NAME / 2);
-    let end = name.chars().skip(length - LONGEST_NAME / 2 + 1);
-    begin.chain(['…']).chain(end).collect()
-}
-
 /// `1.25 of 4.00 GB`; empty where there is nothing to change.
 pub(super) fn could_ask(row: &Row) -> String {
     let gb = |bytes: u64| bytes as f64 / GB;
     row.executors.could_ask_bytes.map_or(String::new(), |enough| {
         format!("{:.2} of {:.2} GB", gb(enough), gb(row.executors.largest_request_bytes))
     })
-}
-
-fn hours(hours: f64) -> String {
-    if hours < 100.0 { format!("{hours:.2}") } else { format!("{hours:.0}") }
 }
 
 fn money(cost: f64) -> String {

@@ -4,9 +4,11 @@
 
 mod ended;
 mod runs;
+mod server;
 
 pub use ended::{Ended, text};
 pub use runs::{SALES, depository, run, run_of_two_kinds, three_runs};
+pub use server::{server, server_of};
 
 /// Each of these is in what was printed.
 pub fn assert_contains(printed: &str, expected: &[&str]) {

@@ -20,6 +20,12 @@ const PRIOR_DEVIATION: f64 = 0.1;
 /// The prior weighs as much as one run.
 const PRIOR_WEIGHT: f64 = 1.0;
 
+/// With fewer amounts above a known bound, the quantiles above the bound depend on the shape of the tail alone.
+const LEAST_EXCEEDING: f64 = 0.01;
+
+/// Standard deviations at which the exceedance of a normal distribution underflows.
+const MOST_DEVIATIONS: f64 = 38.0;
+
 impl LogNormal {
     /// The distribution of the next amount, estimated from the amounts of earlier runs; zeros are
     /// ignored.
@@ -40,8 +46,60 @@ impl LogNormal {
         }
     }
 
+    /// The distance of an amount from the center, in standard deviations of the logarithm.
+    pub(crate) fn deviations(&self, amount: f64) -> f64 {
+        (amount.ln() - self.center) / self.deviation
+    }
+
+    /// A quantile of the amount T, given that T is larger than `passed`: the t with
+    ///
+    /// ```text
+    /// P(T ≤ t | T > passed) = (F(t) − F(passed)) ÷ (1 − F(passed)) = part
+    /// ```
+    ///
+    /// F is the distribution of T. With S = 1 − F this is S(t) = (1 − part) · S(passed), and
+    /// S(t) = ½·erfc(z ÷ √2) with z = (ln t − center) ÷ deviation.
+    ///
+    /// None if S(passed) is below 0.01: then the quantile says nothing about earlier runs.
+    pub fn quantile_beyond(&self, passed: f64, part: f64) -> Option<f64> {
+        let passed = passed.max(0.0);
+        if self.deviation <= 0.0 {
+            let only = self.center.exp();
+            return (only > passed).then_some(only);
+        }
+        let left = exceedance(self.deviations(passed));
+        if left < LEAST_EXCEEDING {
+            return None;
+        }
+        let deviations = exceeded_with((1.0 - part) * left);
+        Some((self.center + self.deviation * deviations).exp().max(passed))
+    }
+
     /// One distribution for each of [`Resource::ALL`].
     pub fn of_each_resource(amounts: &[Resources]) -> [Self; 4] {
         Resource::ALL.map(|resource| Self::of(amounts.iter().map(|it| it.get(resource))))
     }
 }
+
+/// The probability that a standard normal variable is above `deviations`.
+fn exceedance(deviations: f64) -> f64 {
+    0.5 * libm::erfc(deviations / std::f64::consts::SQRT_2)
+}
+
+/// The inverse of [`exceedance`], by bisection.
+fn exceeded_with(probability: f64) -> f64 {
+    let (mut low, mut high) = (-MOST_DEVIATIONS, MOST_DEVIATIONS);
+    // 76 ÷ 2^48 is below 1e-12.
+    for _ in 0..48 {
+        let middle = 0.5 * (low + high);
+        if exceedance(middle) > probability {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use elastane_core::cluster::{Basis, Demands, Predicted};
-use elastane_predict::progress::LogNormal;
-use elastane_predict::{Prediction, Profile, ProfileSettings};
+use elastane_predict::{Prediction, Profile, ProfileSettings, RunLength};
 use elastane_runs::{ContainerKind, RunSettings};
 use elastane_store::{PackError, PackedDemand};
 
@@ -33,7 +32,7 @@ pub(super) struct ProfileCache {
 /// has one, so demands are packed.
 pub(super) struct CachedProfile {
     kinds: Vec<PlannedKind>,
-    length_ms: Option<LogNormal>,
+    length: Option<RunLength>,
     /// The number of runs that the profile was made from.
     runs: usize,
     /// The profile holds for submissions that agree with these settings.
@@ -58,7 +57,7 @@ pub(crate) struct PlannedKind {
 pub(crate) struct ProfileOverview {
     pub(crate) key: Arc<str>,
     pub(crate) runs: usize,
-    pub(crate) length: Option<LogNormal>,
+    pub(crate) length: Option<RunLength>,
     pub(crate) used_ms: i64,
     pub(crate) kinds: Vec<PlannedKind>,
 }
@@ -86,7 +85,7 @@ impl CachedProfile {
         };
         Self {
             kinds: profile.all_planned().filter_map(packed).collect(),
-            length_ms: profile.length_ms(),
+            length: profile.length(),
             runs: profile.runs(),
             settings,
             demands: None,
@@ -120,7 +119,7 @@ impl ProfileCache {
         Some(ProfileOverview {
             key: Arc::clone(key),
             runs: entry.runs,
-            length: entry.length_ms,
+            length: entry.length,
             used_ms: entry.used_ms,
             kinds: entry.kinds.clone(),
         })
@@ -131,9 +130,9 @@ impl ProfileCache {
         self.by_key.get(key).map_or(0, |entry| entry.runs)
     }
 
-    /// See [`Profile::length_ms`]; none where there is no profile for these settings.
-    pub(super) fn length_ms(&self, key: &str, given: &RunSettings) -> Option<LogNormal> {
-        self.by_key.get(key).filter(|entry| entry.settings.agree(given))?.length_ms
+    /// See [`Profile::length`]; none where there is no profile for these settings.
+    pub(super) fn length(&self, key: &str, given: &RunSettings) -> Option<RunLength> {
+        self.by_key.get(key).filter(|entry| entry.settings.agree(given))?.length
     }
 
     /// Above [`MOST_PROFILES`], those that were used longest ago leave memory.

@@ -1,22 +1,27 @@
-//! What people ask about the latest decisions, one node, some containers, the cluster's plan, or profiles.
+//! What people ask about the latest decisions, one node, some containers or applications, the cluster's plan, or
+//! profiles.
 
 mod container;
 mod history;
 mod node;
 mod plan;
 mod planned_series;
+mod predicted_ends;
 mod profiles;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+use crate::adviser::{Adviser, LatestAdvice};
 use crate::decisions::{Decisions, FoundDecisions, WantedDecisions};
 use crate::depository::DepositoryThread;
 use crate::latest_reports::LatestReports;
+use crate::past::PastSnapshot;
 use crate::service::Service;
 use container::{ContainerDetails, ContainerSnapshot};
 use node::{NodeDetails, NodeSnapshot};
 use plan::ClusterPlan;
+use predicted_ends::PredictedEnds;
 use profiles::{FoundProfiles, WantedProfiles};
 
 /// Containers that are copied before a heartbeat gets its turn.
@@ -32,8 +37,13 @@ pub(crate) enum Question {
     Node { node: String },
     /// Containers, by YARN's ids. Of those that do not run the answer says nothing.
     Containers { containers: Vec<String> },
+    /// When running applications are expected to end, by YARN's ids. Where no end is predicted, the answer says
+    /// nothing.
+    PredictedEnds { applications: Vec<String> },
     /// All nodes together, or those with a label.
     Plan { label: Option<String> },
+    /// What mode `enforce` would have made of what happened.
+    Advice,
     /// Profiles in memory.
     Profiles(WantedProfiles),
 }
@@ -44,12 +54,13 @@ pub(crate) struct Sources<'a> {
     pub(crate) decisions: &'a Decisions,
     pub(crate) reports: &'a LatestReports,
     pub(crate) depository: &'a DepositoryThread,
+    pub(crate) adviser: &'a Adviser,
 }
 
 impl Question {
     /// Plain data is copied under the service's lock; what is computed of it is computed without.
     pub(crate) fn answer(&self, sources: &Sources<'_>, now_ms: i64) -> Answer {
-        let Sources { service, decisions, reports, depository } = *sources;
+        let Sources { service, decisions, reports, depository, adviser } = *sources;
         match self {
             Self::Decisions(wanted) => Answer::Decisions(decisions.find(wanted)),
             Self::Node { node } => {
@@ -64,8 +75,19 @@ impl Question {
                 let details = snapshots.into_iter().map(|it| it.into_details(reports, now_ms));
                 Answer::Containers { containers: details.collect() }
             }
+            Self::PredictedEnds { applications } => {
+                Answer::PredictedEnds(PredictedEnds::of(applications, service, depository, now_ms))
+            }
             Self::Plan { label } => {
                 Answer::Plan(ClusterPlan::of(service, label.as_deref(), now_ms))
+            }
+            Self::Advice => {
+                let is_recording = service.lock().record().2.advises.anywhere;
+                let past = || {
+                    let snapshot = PastSnapshot::begin(&service.lock(), now_ms)?;
+                    Some(snapshot.complete(service, depository))
+                };
+                Answer::Advice(adviser.ask(past, is_recording))
             }
             Self::Profiles(wanted) => Answer::Profiles(wanted.find(depository)),
         }
@@ -79,6 +101,8 @@ pub(crate) enum Answer {
     Decisions(FoundDecisions),
     Node(Option<Box<NodeDetails>>),
     Containers { containers: Vec<ContainerDetails> },
+    PredictedEnds(PredictedEnds),
     Plan(ClusterPlan),
+    Advice(LatestAdvice),
     Profiles(FoundProfiles),
 }

@@ -53,7 +53,7 @@ impl ProfileEntry {
         let ProfileOverview { key, runs, length, used_ms, kinds } = overview;
         Self {
             runs,
-            length_ms: length.map(|it| it.center.exp()),
+            length_ms: length.map(|it| it.length_ms.center.exp()),
             used_ms,
             kinds: kinds.iter().filter_map(|kind| KindEntry::of(&key, kind)).collect(),
             profile: key.to_string(),

@@ -30,6 +30,15 @@ impl Keys {
         }
     }
 
+    /// Whether this key, or one below it, has the value.
+    pub(super) fn any_below(&self, key: &str, value: &str) -> bool {
+        let full = format!("{PREFIX}{key}");
+        let rest = |key: &str| key.strip_prefix(&full).map(str::to_owned);
+        let is_below = |rest: String| rest.is_empty() || rest.starts_with('.');
+        let mut keys = self.left.iter();
+        keys.any(|(key, it)| it.trim() == value && rest(key).is_some_and(is_below))
+    }
+
     pub(super) fn take(&mut self, key: &str) -> Option<String> {
         #[cfg(test)]
         self.asked.insert(key.to_owned());
@@ -105,8 +114,14 @@ impl Keys {
         };
         let chosen = choices.iter().find(|(word, _)| *word == value);
         chosen.map(|(_, choice)| *choice).ok_or_else(|| {
-            let words = choices.iter().map(|(word, _)| *word);
-            refused(key, &value, &words.collect::<Vec<_>>().join(" or "))
+            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            let allowed = match words.split_last() {
+                Some((last, others)) if !others.is_empty() => {
+                    format!("{} or {last}", others.join(", "))
+                }
+                _ => words.concat(),
+            };
+            refused(key, &value, &allowed)
         })
     }
 

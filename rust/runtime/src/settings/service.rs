@@ -19,13 +19,25 @@ use crate::ledger::Prices;
 const REPORTS_MISSED: i64 = 3;
 
 /// The modes in which there is a core, and whether they enforce its decisions.
-const MODES: [(&str, bool); 2] = [("observe", false), ("enforce", true)];
+const MODES: [(&str, bool); 3] = [("observe", false), (ADVISE, false), ("enforce", true)];
+
+/// Decides as `observe` does, and what happens is recorded for a replay.
+const ADVISE: &str = "advise";
 
 /// Allowed prices, in any money.
 const PRICES: RangeInclusive<f64> = 0.0..=1e6;
 
 /// Allowed ceilings of the overcommit.
 const RATIOS: RangeInclusive<f64> = 1.0..=10.0;
+
+/// Where the mode is `advise`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Advises {
+    /// On every node and in every queue for which nothing else is said.
+    pub by_default: bool,
+    /// Also where only a queue or a label has it.
+    pub anywhere: bool,
+}
 
 /// The settings of [`crate::Service`].
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +59,8 @@ pub struct ServiceSettings {
     pub reprovision: Option<ReprovisionSettings>,
     /// How often an agent reports, in milliseconds.
     pub report_interval_ms: i64,
+    /// Where the mode is `advise`.
+    pub advises: Advises,
     /// Whether each report is written into the journal, too.
     pub journal_usage: bool,
     /// What is booked costs that.
@@ -73,6 +87,7 @@ impl Default for ServiceSettings {
             follows_progress: false,
             reprovision: None,
             report_interval_ms,
+            advises: Advises::default(),
             journal_usage: false,
             prices: Prices::default(),
         }
@@ -84,10 +99,10 @@ impl ServiceSettings {
     pub(super) fn read(keys: &mut Keys, virtual_cores_count: bool) -> Result<Self, SettingsError> {
         let default = Self::default();
         let cluster = default.cluster;
-        let enforce = match keys.take("mode").as_deref() {
-            None | Some("observe") => false,
-            Some("enforce") => true,
-            Some(value) => return Err(refused("mode", value, "off, observe or enforce")),
+        let anywhere = keys.any_below("mode", ADVISE);
+        let mode = keys.take("mode").unwrap_or_else(|| "observe".to_owned());
+        let Some((_, enforce)) = MODES.into_iter().find(|(name, _)| *name == mode) else {
+            return Err(refused("mode", &mode, "off, observe, advise or enforce"));
         };
         let report_interval_ms =
             keys.number("report.interval-ms", default.report_interval_ms, 1_000..=60_000)?;
@@ -130,6 +145,7 @@ impl ServiceSettings {
             policy,
             policy_options: PolicyOptions { peaks, favor },
             report_interval_ms,
+            advises: Advises { by_default: mode == ADVISE, anywhere },
             journal_usage: keys.switch("journal.usage", "false", "true")?,
             prices: Prices {
                 core_hour: keys.number("price.core-hour", 0.0, PRICES)?,

@@ -46,8 +46,27 @@ struct SimulatedJob {
     left: u32,
     /// Containers that the ResourceManager knows of.
     containers: u32,
-    started_ms: Option<i64>,
+    /// By an executor's number, when it first started.
+    starts_ms: Vec<Option<i64>>,
     ended_ms: f64,
+}
+
+impl SimulatedJob {
+    fn started(&mut self, number: u32, now_ms: i64) {
+        let number = number as usize;
+        if self.starts_ms.len() <= number {
+            self.starts_ms.resize(number + 1, None);
+        }
+        self.starts_ms[number].get_or_insert(now_ms);
+    }
+
+    fn first_start_ms(&self) -> Option<i64> {
+        self.starts_ms.iter().flatten().min().copied()
+    }
+
+    fn starts_s(&self) -> Vec<f64> {
+        self.starts_ms.iter().flatten().map(|start_ms| *start_ms as f64 / 1e3).collect()
+    }
 }
 
 pub(super) struct Engine<'a> {
@@ -233,7 +252,8 @@ impl<'a> Engine<'a> {
                 name: spec.name.clone(),
                 submitted_s: spec.submitted_ms as f64 / 1e3,
                 deadline_s: spec.deadline_ms.map(|deadline_ms| deadline_ms as f64 / 1e3),
-                started_s: job.started_ms.unwrap_or(spec.submitted_ms) as f64 / 1e3,
+                started_s: job.first_start_ms().unwrap_or(spec.submitted_ms) as f64 / 1e3,
+                starts_s: job.starts_s(),
                 ended_s: job.ended_ms / 1e3,
             })
             .collect();

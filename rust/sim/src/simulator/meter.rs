@@ -15,6 +15,7 @@ const LEVEL_TOLERANCE: f64 = 1e-9;
 pub(super) struct Meter {
     used: [Sum; 4],
     executors_ms: Sum,
+    occupied_ms: Sum,
     above_ms: [[Sum; LEVELS.len()]; 4],
     pub(super) timeline: UseOverTime,
 }
@@ -49,6 +50,9 @@ impl Meter {
             sum.add(used);
         }
         self.executors_ms.add(length_ms * stretch.executors as f64);
+        if stretch.executors > 0 {
+            self.occupied_ms.add(length_ms);
+        }
         for resource in Resource::ALL {
             let wanted = stretch.wanted.get(resource) - LEVEL_TOLERANCE * capacity.get(resource);
             for (level, above_ms) in LEVELS.iter().zip(&mut self.above_ms[resource as usize]) {
@@ -68,6 +72,11 @@ impl Meter {
     /// Total running time of all executors.
     pub(super) fn executors_ms(&self) -> f64 {
         self.executors_ms.value()
+    }
+
+    /// Machine-milliseconds in which an executor ran.
+    pub(super) fn occupied_ms(&self) -> f64 {
+        self.occupied_ms.value()
     }
 
     /// Machine-milliseconds in which more than each of [`LEVELS`] was wanted.

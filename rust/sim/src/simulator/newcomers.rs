@@ -71,6 +71,7 @@ mod tests {
             request: REQUEST,
             predicted: is_known.then(|| actual.clone()),
             actual,
+            lengths: None,
             errors: Errors::default(),
         }
     }

@@ -23,6 +23,8 @@ pub struct SimulatedRun {
     pub work_done: Resources,
     /// Total running time of all executors, in seconds.
     pub executors_s: f64,
+    /// Total time in which a machine had an executor, in seconds.
+    pub occupied_s: f64,
     /// Use of all machines over time.
     pub timeline: UseOverTime,
     /// The recorded node.
@@ -59,6 +61,9 @@ pub struct ApplicationOutcome {
     pub deadline_s: Option<f64>,
     /// When its first executor started.
     pub started_s: f64,
+    /// When each of its executors first started, by their numbers.
+    #[serde(skip)]
+    pub starts_s: Vec<f64>,
     /// When its last executor ended.
     pub ended_s: f64,
 }
@@ -122,6 +127,7 @@ impl SimulatedRun {
                 .map(|levels| levels.map(|above_ms| part(above_ms, whole_ms))),
             work_done: meter.used(),
             executors_s: meter.executors_ms() / 1e3,
+            occupied_s: meter.occupied_ms() / 1e3,
             timeline: meter.timeline,
             packing: Packing::default(),
             counts: Counts::default(),

@@ -22,7 +22,7 @@ impl Queues {
         let applications = workload.applications.iter();
         let mut queues = workload.queues.clone();
         if queues.is_empty() {
-            queues.push(QueueSpec { path: QUEUE.to_owned(), capacity: 1.0 });
+            queues.push(QueueSpec::new(QUEUE, 1.0));
         }
         Self {
             used_bytes: vec![0; queues.len()],
@@ -38,20 +38,21 @@ impl Queues {
 
     /// As CapacityScheduler would compute them.
     pub(super) fn shares(&self) -> Vec<QueueShare> {
-        let share = |queue: &str, is_leaf, capacity| QueueShare {
+        let share = |queue: &str, is_leaf, capacity, maximum| QueueShare {
             queue: queue.to_owned(),
             label: String::new(),
             is_label_shared: false,
             is_leaf,
             capacity,
-            maximum: 1.0,
+            maximum,
             guaranteed: None,
             at_most: None,
             user_limit: None,
             preempted_within_ms: None,
         };
-        let leaves = self.queues.iter().map(|queue| share(&queue.path, true, queue.capacity));
-        std::iter::once(share("root", false, 1.0)).chain(leaves).collect()
+        let leaves =
+            self.queues.iter().map(|queue| share(&queue.path, true, queue.capacity, queue.maximum));
+        std::iter::once(share("root", false, 1.0, 1.0)).chain(leaves).collect()
     }
 
     /// Puts applications into the order in which CapacityScheduler asks their queues: first the queue that uses the
@@ -66,6 +67,18 @@ impl Queues {
             let (a, b) = (queue_of(a), queue_of(b));
             used(a).total_cmp(&used(b)).then(a.cmp(&b))
         });
+    }
+
+    /// Whether a queue may not have the whole cluster.
+    pub(super) fn have_maximum(&self) -> bool {
+        self.queues.iter().any(|queue| queue.maximum < 1.0)
+    }
+
+    /// Whether one more container of an application stays within its queue's part of so much memory.
+    pub(super) fn may_have(&self, application: usize, bookable_bytes: u64) -> bool {
+        let (queue, memory_bytes) = self.applications[application];
+        let most = bookable_bytes as f64 * self.queues[queue].maximum;
+        (self.used_bytes[queue] + memory_bytes) as f64 <= most
     }
 
     /// A container of an application starts.
@@ -87,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_queue_that_uses_the_smallest_part_of_its_capacity_comes_first() {
-        let queue = |path: &str, capacity| QueueSpec { path: path.to_owned(), capacity };
+        let queue = QueueSpec::new;
         let mut queues = Queues {
             queues: vec![queue("root.large", 0.8), queue("root.small", 0.2)],
             applications: vec![(0, 10), (0, 10), (1, 10)],

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use elastane_core::by_plan::ByPlan;
 use elastane_core::cluster::{
-    ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, StartNeeds, plan_starts,
-    read_by_planning, read_by_round,
+    ApplicationId, Ask, BookableRatio, CommitRequest, Demands, NodeId, Request, StartNeeds,
+    plan_starts, read_by_planning, read_by_round,
 };
 use elastane_core::reprovision::Reprovisioned;
 use elastane_core::{ClusterSettings, ContainerKind};
@@ -115,7 +115,7 @@ impl ResourceManager {
     /// All agents have reported. Where capacity does not follow demand, the nodes are raised to the ceiling at once.
     pub(super) fn raise_nodes(&mut self) {
         if !self.follows_demand {
-            self.service.raise_to_ceiling(0);
+            self.service.cluster_mut().raise_to_ceiling(0);
         }
     }
 
@@ -201,11 +201,15 @@ impl ResourceManager {
         let free = self.free(machine, self.cluster_settings().max_ratio);
         let mut order = self.service.round(node, free, now_ms)?;
         self.queues.order(&mut order, |application| self.places[application.0 as usize]);
+        let bookable_bytes = self.queues.have_maximum().then(|| self.bookable_bytes());
         for application in order {
             let place = self.places[application.0 as usize];
             let spec = &specs[place];
             // A round also names whom CapacityScheduler may reserve the node for, and it places nobody by that.
             if !spec.request.fits_into(free) {
+                continue;
+            }
+            if bookable_bytes.is_some_and(|bytes| !self.queues.may_have(place, bytes)) {
                 continue;
             }
             let known = &mut self.applications[place];
@@ -305,6 +309,17 @@ impl ResourceManager {
             Some(entry) => entry.free(self.cluster_settings().virtual_cores_count),
             None => self.room(machine, ratio),
         }
+    }
+
+    /// What the nodes may book in all.
+    fn bookable_bytes(&self) -> u64 {
+        let nodes = self.service.cluster().nodes();
+        let thousandths = |ratio: BookableRatio| u64::from(ratio.memory_thousandths);
+        let bookable = nodes.map(|(_, entry)| match self.follows_demand {
+            true => entry.registered.memory_bytes / 1_000 * thousandths(entry.bookable),
+            false => entry.registered.memory_bytes,
+        });
+        bookable.sum()
     }
 
     /// This multiple of a node's registered size, less the booked requests.

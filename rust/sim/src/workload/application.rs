@@ -1,5 +1,7 @@
 //! One application of a workload, and the actual use of its executors.
 
+use std::sync::Arc;
+
 use elastane_core::cluster::Request;
 use elastane_core::{Demand, Resources};
 
@@ -24,6 +26,8 @@ pub struct ApplicationSpec {
     pub predicted: Option<Demand>,
     /// The undisturbed use of an executor, before [`Errors`].
     pub actual: Demand,
+    /// How many slots each executor takes, by its number; none where `actual` and `errors` say it.
+    pub lengths: Option<Arc<[usize]>>,
     /// How executors differ from `actual`.
     pub errors: Errors,
 }
@@ -51,7 +55,9 @@ impl ApplicationSpec {
     /// It depends only on the seed and the executor, so every policy gets the same work.
     pub fn executor(&self, seed: u64, application: usize, number: u32) -> ExecutorSlots {
         let mut random = Random::new(seed, Purpose::Executor { application, number });
-        let length = stretched(self.actual.slots().len(), random.factor(self.errors.length));
+        let drawn = stretched(self.actual.slots().len(), random.factor(self.errors.length));
+        let given = self.lengths.as_ref().and_then(|all| all.get(number as usize));
+        let length = given.map_or(drawn, |slots| (*slots).max(1));
         ExecutorSlots {
             actual: self.actual.clone(),
             error: self.errors.slot,

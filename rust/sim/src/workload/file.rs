@@ -124,7 +124,7 @@ fn read_queues(queues: &[QueueText]) -> Result<Vec<QueueSpec>, InputError> {
             let problem = format!("{capacity}, above 0 up to 1 is allowed");
             return Err(wrong(format!("queues[{at}].capacity"), problem));
         }
-        all.push(QueueSpec { path: path.clone(), capacity: *capacity });
+        all.push(QueueSpec::new(path, *capacity));
     }
     let total: f64 = all.iter().map(|queue| queue.capacity).sum();
     if total > 1.0 + 1e-9 {
@@ -207,6 +207,7 @@ fn read_application(
         request: Request { memory_bytes: text.request.memory_bytes, vcores: text.request.vcores },
         predicted,
         actual,
+        lengths: None,
         errors: Errors::uniform(text.slot_error, text.length_error),
     })
 }

@@ -1,10 +1,19 @@
 //! The leaf queues of a workload.
 
-/// A leaf queue. It may use the whole cluster while the others leave it idle.
+/// A leaf queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueueSpec {
     /// Its path, such as `root.etl`.
     pub path: String,
     /// Its guaranteed part of the cluster.
     pub capacity: f64,
+    /// The largest part that it may use while the others leave it idle.
+    pub maximum: f64,
+}
+
+impl QueueSpec {
+    /// A queue that may use the whole cluster.
+    pub fn new(path: &str, capacity: f64) -> Self {
+        Self { path: path.to_owned(), capacity, maximum: 1.0 }
+    }
 }

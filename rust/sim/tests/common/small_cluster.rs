@@ -26,6 +26,7 @@ pub fn application(
         request: Request { memory_bytes: 2_000_000_000, vcores: 2 },
         predicted: Some(actual.clone()),
         actual,
+        lengths: None,
         errors: Errors::default(),
     }
 }
@@ -90,8 +91,7 @@ pub fn any_workload() -> impl Strategy<Value = Workload> {
 fn any_queues() -> impl Strategy<Value = Vec<QueueSpec>> {
     prop::collection::vec(0.05..0.33, 0..4).prop_map(|capacities| {
         let queues = capacities.into_iter().enumerate();
-        let queue =
-            |(number, capacity)| QueueSpec { path: format!("root.queue-{number}"), capacity };
+        let queue = |(number, capacity)| QueueSpec::new(&format!("root.queue-{number}"), capacity);
         queues.map(queue).collect()
     })
 }

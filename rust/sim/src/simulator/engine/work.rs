@@ -119,7 +119,7 @@ impl Engine<'_> {
         let followed = following.is_on().then(|| Box::new(Followed::new(now_ms)));
         let job = &mut self.jobs[application];
         job.containers += 1;
-        job.started_ms.get_or_insert(now_ms);
+        job.started(piece.number, now_ms);
         self.counts.placed += 1;
         let node = &mut self.nodes[machine];
         node.machine.start(Executor {

@@ -67,6 +67,7 @@ fn spec(
         request,
         predicted: Some(actual.clone()),
         actual,
+        lengths: None,
         errors: Errors::default(),
     })
 }

@@ -67,12 +67,11 @@ public final class ElastaneConfiguration {
 
   public static Mode mode(Configuration conf) {
     String value = conf.getTrimmed(MODE, "observe");
-    for (Mode mode : Mode.values()) {
-      if (mode.name().toLowerCase(Locale.ROOT).equals(value)) {
-        return mode;
-      }
+    Mode mode = modeNamed(value);
+    if (mode == null) {
+      throw new ElastaneConfigurationException(MODE, value, "off, observe, advise or enforce");
     }
-    throw new ElastaneConfigurationException(MODE, value, "off, observe or enforce");
+    return mode;
   }
 
   /** Whether Elastane decides on any node at all. */
@@ -86,10 +85,18 @@ public final class ElastaneConfiguration {
   public static Map<String, Mode> queueModes(Configuration conf) {
     Map<String, Mode> modes = new TreeMap<>();
     conf.getPropsWithPrefix(MODE + ".queue.")
-        .forEach(
-            (path, mode) ->
-                modes.put(path, mode.trim().equals("observe") ? Mode.OBSERVE : Mode.ENFORCE));
+        .forEach((path, value) -> modes.put(path, modeNamed(value.trim())));
     return modes;
+  }
+
+  /** The mode with this name; null if there is none. */
+  private static Mode modeNamed(String name) {
+    for (Mode mode : Mode.values()) {
+      if (mode.name().toLowerCase(Locale.ROOT).equals(name)) {
+        return mode;
+      }
+    }
+    return null;
   }
 
   /** Makes the mode {@code observe} on every node. */

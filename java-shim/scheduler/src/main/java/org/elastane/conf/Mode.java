@@ -6,6 +6,8 @@ public enum Mode {
   OFF,
   /** Learns from the agents' reports and changes nothing. */
   OBSERVE,
+  /** As {@link #OBSERVE}; the core also keeps the record that its advice is worked out from. */
+  ADVISE,
   /** Places containers, raises bookable capacity and sets limits. */
   ENFORCE
 }

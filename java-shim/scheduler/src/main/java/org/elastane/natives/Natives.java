@@ -281,11 +281,11 @@ public final class Natives {
   public static native String health(long core);
 
   /**
-   * What people ask about the latest decisions, one node, or containers.
+   * What people ask about the latest decisions, one node, containers or applications.
    *
    * @param question {@code {"about": "decisions", "limit", "before", "application", "container",
-   *     "node", "kind"}}, {@code {"about": "node", "node"}} or {@code {"about": "containers",
-   *     "containers"}}
+   *     "node", "kind"}}, {@code {"about": "node", "node"}}, {@code {"about": "containers",
+   *     "containers"}} or {@code {"about": "predicted-ends", "applications"}}
    * @return JSON; {@code null} as JSON for a node that the core does not know
    */
   public static native String answer(long core, String question, long nowMs);

@@ -1,7 +1,7 @@
 // One application: its facts, why it waits, its containers, and what was decided about it.
 
 import { counted, duration, gibOfMb, IS_NOT_KNOWN, moment, NOT_KNOWN, percent } from "./amounts.js";
-import { limitOf, plannedStart } from "./applications-view.js";
+import { expectedEnd, limitOf, plannedStart } from "./applications-view.js";
 import { containersTable } from "./containers-table.js";
 import { decisionsTable } from "./decisions-table.js";
 import { element, section } from "./element.js";
@@ -78,7 +78,9 @@ function facts(it) {
     ],
   ];
   const { waiting } = it;
-  if (waiting) {
+  if (!waiting) {
+    all.push(["Expected end", expectedEnd(it.predicted_end)]);
+  } else {
     all.push(
       ["Waits for", `${counted(waiting.containers, "container")}, for ${duration(waiting.for_ms)}`],
       ["Why", waiting.reason],

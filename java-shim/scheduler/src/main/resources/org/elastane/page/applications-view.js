@@ -1,6 +1,6 @@
 // The applications: those that wait, with the reason, and those that run; and the profiles.
 
-import { count, counted, duration, gibOfMb, IS_NOT_KNOWN, NOT_KNOWN, NOTHING, percent } from "./amounts.js";
+import { count, counted, duration, gibOfMb, IS_NOT_KNOWN, moment, NOT_KNOWN, NOTHING, percent } from "./amounts.js";
 import { element, field, section, setText } from "./element.js";
 import { Problem } from "./fetching.js";
 import { ProfilesSection } from "./profiles-section.js";
@@ -82,6 +82,12 @@ const RUNNING = [
     cell: (it) => percent(it.progress_percent),
     sort: (it) => it.progress_percent,
     number: true,
+  },
+  {
+    heading: "Expected end",
+    cell: (it) => expectedEnd(it.predicted_end),
+    sort: (it) => it.predicted_end?.at_ms ?? Infinity,
+    wraps: true,
   },
 ];
 
@@ -188,6 +194,16 @@ export function plannedStart(planned) {
   const { node, in_ms: first, last_in_ms: last, containers } = planned;
   const range = last > first ? `, the last of ${containers} in ${duration(last)}` : "";
   return [`in ${duration(first)} on `, { text: node, href: nodeHref(node) }, range];
+}
+
+/** When an application is expected to end: the median, and the range between the 10 % and the 90 % quantile. */
+export function expectedEnd(predicted) {
+  if (!predicted) {
+    return NOTHING;
+  }
+  const { at_ms: at, earliest_ms: earliest, latest_ms: latest, runs } = predicted;
+  const range = `with a probability of 80 % between ${moment(earliest)} and ${moment(latest)}`;
+  return `${moment(at)}, ${range}, by ${counted(runs, "earlier run")}`;
 }
 
 function textOf({ application, name, user, queue, type, waiting }) {

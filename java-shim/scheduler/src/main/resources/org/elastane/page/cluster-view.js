@@ -1,5 +1,6 @@
 // The cluster: how it stands, its sizes over time, what was gained, and what fell back.
 
+import { AdviceSection } from "./advice-section.js";
 import { count, counted, isNumber, NOT_KNOWN, NOTHING } from "./amounts.js";
 import { ClusterCharts } from "./cluster-charts.js";
 import { ClusterFallbacks } from "./cluster-fallbacks.js";
@@ -10,6 +11,8 @@ import { Tiles } from "./tiles.js";
 
 const ALL = "all";
 const OF_LABEL = "label:";
+// One for the page, so that its figures stay while another view is shown.
+const advice = new AdviceSection();
 
 export class ClusterView {
   title = "Cluster";
@@ -41,6 +44,7 @@ export class ClusterView {
         ),
       ),
       section("What was gained", this.#gained.root),
+      advice.root,
       section("Queues", this.#queues.root),
       section("What fell back, and why", this.#fallbacks.root),
     );
@@ -74,6 +78,9 @@ export class ClusterView {
     if (status && sizes && history) {
       const entry = label === ALL ? sizes.cluster : sizes.labels.find((it) => it.label === ofLabel.label);
       this.#gained.show(gains(entry ?? sizes.cluster, sizes.cluster, status.containers, history));
+    }
+    if (status && queues) {
+      await advice.refresh(ask, status, queues.queues);
     }
   }
 
@@ -131,7 +138,7 @@ function enforced({ mode, nodes_enforced: nodes }, cluster) {
   if (mode === undefined) {
     return NOT_KNOWN;
   }
-  if (mode === "observe") {
+  if (mode !== "enforce") {
     return nodes > 0
       ? `enforced on ${counted(nodes, "node")}`
       : "decisions are recorded, and none is applied";

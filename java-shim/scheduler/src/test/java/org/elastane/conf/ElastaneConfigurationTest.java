@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +24,7 @@ class ElastaneConfigurationTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"off,OFF", "observe,OBSERVE", "' enforce ',ENFORCE"})
+  @CsvSource({"off,OFF", "observe,OBSERVE", "advise,ADVISE", "' enforce ',ENFORCE"})
   void aModeIsReadByItsName(String value, Mode mode) {
     conf.set(ElastaneConfiguration.MODE, value);
     assertEquals(mode, ElastaneConfiguration.mode(conf));
@@ -34,8 +37,28 @@ class ElastaneConfigurationTest {
     ElastaneConfigurationException e =
         assertThrows(ElastaneConfigurationException.class, () -> ElastaneConfiguration.mode(conf));
     assertEquals(
-        "yarn.scheduler.elastane.mode is '" + value + "', allowed is off, observe or enforce",
+        "yarn.scheduler.elastane.mode is '"
+            + value
+            + "', allowed is off, observe, advise or enforce",
         e.getMessage());
+  }
+
+  @Test
+  void aQueueMayBeInObserveAdviseOrEnforce() {
+    for (Mode mode : Arrays.asList(Mode.OBSERVE, Mode.ADVISE, Mode.ENFORCE)) {
+      String value = " " + mode.name().toLowerCase(Locale.ROOT) + " ";
+      conf.set(ElastaneConfiguration.MODE + ".queue.root.a", value);
+      assertEquals(
+          Collections.singletonMap("root.a", mode), ElastaneConfiguration.queueModes(conf));
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"advise,advise,false", "observe,enforce,true", "enforce,advise,true"})
+  void elastaneDecidesWhereEnforceIsSet(String ofCluster, String ofLabel, boolean isDeciding) {
+    conf.set(ElastaneConfiguration.MODE, ofCluster);
+    conf.set(ElastaneConfiguration.MODE + ".label.gpu", ofLabel);
+    assertEquals(isDeciding, ElastaneConfiguration.enforcesAnywhere(conf));
   }
 
   @ParameterizedTest

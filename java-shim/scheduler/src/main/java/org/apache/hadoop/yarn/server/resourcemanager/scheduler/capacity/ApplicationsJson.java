@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -110,6 +111,7 @@ final class ApplicationsJson {
     }
     JsonNode containers = scheduler.link().shown().answers().containers(ids);
     one.set("containers", containers.isMissingNode() ? JSON.nullNode() : containers);
+    addPredictedEnds(Collections.singletonList(one));
     return one;
   }
 
@@ -139,6 +141,17 @@ final class ApplicationsJson {
     ObjectNode why = waiting.get(id.toString());
     entry.set("waiting", why == null ? JSON.nullNode() : why);
     return entry;
+  }
+
+  /** Adds to each entry when its application is expected to end. The core is asked once for all. */
+  void addPredictedEnds(Iterable<? extends JsonNode> entries) {
+    List<String> ids = new ArrayList<>();
+    entries.forEach(entry -> ids.add(entry.path("application").asText()));
+    JsonNode ends = scheduler.link().shown().answers().predictedEnds(ids);
+    for (JsonNode entry : entries) {
+      JsonNode end = ends.get(entry.path("application").asText());
+      ((ObjectNode) entry).set("predicted_end", end == null ? JSON.nullNode() : end);
+    }
   }
 
   /** The whole path, which the ResourceManager's own record may lack. */

@@ -11,8 +11,8 @@ import org.apache.hadoop.yarn.util.Clock;
 import org.elastane.natives.Natives;
 
 /**
- * What the core answers about decisions, nodes, containers and profiles; missing while it gives no
- * answer, if nothing else is said.
+ * What the core answers about decisions, nodes, containers, applications, profiles and advice;
+ * missing while it gives no answer, if nothing else is said.
  */
 final class CoreAnswers {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
@@ -61,6 +61,13 @@ final class CoreAnswers {
     return ask("containers", wanted).path("containers");
   }
 
+  /** When those of these applications whose end is predicted are expected to end, by their ids. */
+  JsonNode predictedEnds(List<String> ids) {
+    ObjectNode wanted = JSON.objectNode();
+    ids.forEach(wanted.putArray("applications")::add);
+    return ask("predicted-ends", wanted).path("predicted_ends");
+  }
+
   /**
    * What is planned on the nodes together, and on how many; at most {@link #PLAN_VALID_FOR_MS} old.
    *
@@ -86,6 +93,11 @@ final class CoreAnswers {
   ObjectNode profiles(int offset, int limit) {
     JsonNode found = ask("profiles", JSON.objectNode().put("offset", offset).put("limit", limit));
     return found.isMissingNode() ? null : ((ObjectNode) found).put("offset", offset);
+  }
+
+  /** The latest finished replay of the core's record. A question may start the next replay. */
+  JsonNode advice() {
+    return ask("advice", JSON.objectNode());
   }
 
   private JsonNode ask(String about, ObjectNode wanted) {

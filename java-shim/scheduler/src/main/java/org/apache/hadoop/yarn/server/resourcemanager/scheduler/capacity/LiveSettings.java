@@ -143,9 +143,13 @@ final class LiveSettings {
     return mode == Mode.ENFORCE;
   }
 
-  /** The mode in force of a queue's applications, at nodes that are in enforce. */
+  /** The mode in force of a queue's applications, at nodes that are in enforce if there are any. */
   Mode modeOfQueue(String path) {
-    return enforcesAnywhere && !queueModes.observes(path) ? Mode.ENFORCE : Mode.OBSERVE;
+    if (isObserveFileThere) {
+      return Mode.OBSERVE;
+    }
+    Mode ofQueue = queueModes.of(path);
+    return ofQueue == Mode.ENFORCE && !enforcesAnywhere ? mode : ofQueue;
   }
 
   private static void logChanges(Map<String, String> before, Map<String, String> now) {

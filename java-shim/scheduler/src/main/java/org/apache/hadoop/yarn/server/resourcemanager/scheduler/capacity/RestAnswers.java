@@ -43,8 +43,9 @@ final class RestAnswers {
       case "/v1/applications":
         ApplicationsJson applications = applications();
         List<RMApp> found = applications.found(call);
-        return page(call, "applications", found, applications::entry)
-            .put("hidden", applications.hidden(call.text("state")));
+        ObjectNode page = page(call, "applications", found, applications::entry);
+        applications.addPredictedEnds(page.get("applications"));
+        return page.put("hidden", applications.hidden(call.text("state")));
       case "/v1/applications/{application}":
         return applications().one(call.text("application"));
       case "/v1/history":
@@ -53,6 +54,8 @@ final class RestAnswers {
         return plan(call.text("label"));
       case "/v1/profiles":
         return profiles(call);
+      case "/v1/advice":
+        return advice();
       case "/v1/decisions":
         return new DecisionsJson(scheduler.link().shown().answers(), visibility).of(call);
       default:
@@ -103,6 +106,18 @@ final class RestAnswers {
       throw RestException.notNow("the core gives no profiles now; `elastane profiles` reads them");
     }
     return page;
+  }
+
+  /** The advice is worked out from the applications of everybody, and names them. */
+  private JsonNode advice() throws RestException {
+    if (!visibility.seesAll()) {
+      throw RestException.forbidden("advice is for administrators of YARN");
+    }
+    JsonNode advice = scheduler.link().shown().answers().advice();
+    if (advice.isMissingNode()) {
+      throw RestException.notNow("the core gives no advice now");
+    }
+    return advice;
   }
 
   private ApplicationsJson applications() {

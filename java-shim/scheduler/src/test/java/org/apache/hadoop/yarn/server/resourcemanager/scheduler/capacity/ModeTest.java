@@ -96,7 +96,7 @@ class ModeTest {
     Outcome outcome = start("on", "/nowhere/libelastane.so");
 
     assertEquals(NO_START, outcome.status, outcome.output);
-    assertTrue(outcome.refusal().contains("off, observe or enforce"), outcome.output);
+    assertTrue(outcome.refusal().contains("off, observe, advise or enforce"), outcome.output);
   }
 
   private Outcome start(String mode, String library, String... settings) throws Exception {

@@ -9,25 +9,29 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Mode observe: the core is told of each change, and the scheduler acts as CapacityScheduler. */
+/**
+ * Modes observe and advise: the core is told of each change, and the scheduler acts as
+ * CapacityScheduler.
+ */
 class ObserveTest {
   @TempDir Path directory;
 
-  @Test
-  void everyHeartbeatEndsAsCapacitySchedulers() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"observe", "advise"})
+  void everyHeartbeatEndsAsCapacitySchedulers(String mode) throws Exception {
     assertEquals(
-        allocations(CapacityScheduler.class, "off"),
-        allocations(ElastaneScheduler.class, "observe"));
+        allocations(CapacityScheduler.class, "off"), allocations(ElastaneScheduler.class, mode));
   }
 
-  @Test
-  void theCoreIsToldAndNoNodeIsRaised() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"observe", "advise"})
+  void theCoreIsToldAndNoNodeIsRaised(String mode) throws Exception {
     try (TestCluster cluster =
-        TestCluster.start(
-            TestCluster.configuration(ElastaneScheduler.class, "observe", directory))) {
+        TestCluster.start(TestCluster.configuration(ElastaneScheduler.class, mode, directory))) {
       MockNM node = cluster.register("127.0.0.1:1", 4096, 4);
       cluster.report(node);
       MockAM master = cluster.launch("default", node);
@@ -36,7 +40,7 @@ class ObserveTest {
         cluster.heartbeat(node);
       }
 
-      assertEquals("observe", cluster.coreStatus().at("/mode").asText());
+      assertEquals(mode, cluster.coreStatus().at("/mode").asText());
       assertEquals(4, cluster.coreStatus().at("/nodes/0/containers").asInt());
       assertEquals(5, cluster.coreStatus().at("/waiting/0/containers").asInt());
       assertEquals(4096, cluster.bookableMib(node));

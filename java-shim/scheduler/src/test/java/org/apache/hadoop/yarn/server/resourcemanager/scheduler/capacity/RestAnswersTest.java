@@ -40,7 +40,7 @@ class RestAnswersTest {
       assertFalse(description.at("/info/version").asText().contains("$"), "filled in");
       List<String> paths = new ArrayList<>();
       description.get("paths").fieldNames().forEachRemaining(paths::add);
-      assertEquals(11, paths.size());
+      assertEquals(12, paths.size());
       for (String path : paths) {
         anybody.json(
             "/elastane" + path.replace("{node}", NODE).replace("{application}", application));
@@ -205,6 +205,10 @@ class RestAnswersTest {
       assertEquals("root.default", application.get("queue").asText());
       assertEquals(2, application.get("running_containers").asInt());
       assertTrue(application.get("waiting").isNull());
+      assertTrue(application.get("predicted_end").isNull(), "it has not run before");
+      CoreAnswers core = cluster.scheduler().link().shown().answers();
+      List<String> asked = Collections.singletonList(applicationOf(master));
+      assertEquals("{}", core.predictedEnds(asked).toString(), "the core answers");
       assertEquals(
           containerOf(shown, false).get("container"),
           containerOf(application, false).get("container"));
@@ -235,6 +239,9 @@ class RestAnswersTest {
       JsonNode waiting =
           anybody.json("/elastane/v1/applications?state=waiting").at("/applications/0/waiting");
       assertEquals(3, waiting.get("containers").asInt());
+      for (JsonNode one : anybody.json("/elastane/v1/applications").get("applications")) {
+        assertTrue(one.has("predicted_end"), one.toString());
+      }
       assertFalse(waiting.get("reason").asText().isEmpty());
     }
   }
@@ -264,7 +271,10 @@ class RestAnswersTest {
       assertEquals(1, stranger.json(waiting + "running").get("hidden").asInt());
       assertEquals(
           "403 profiles are for administrators of YARN", stranger.refusal("/elastane/v1/profiles"));
+      assertEquals(
+          "403 advice is for administrators of YARN", stranger.refusal("/elastane/v1/advice"));
       new WebClient(cluster, "an-administrator").json("/elastane/v1/profiles");
+      new WebClient(cluster, "an-administrator").json("/elastane/v1/advice");
       assertEquals("placed", kinds(owner).get(0));
       assertEquals(Collections.emptyList(), kinds(stranger));
     }
@@ -314,6 +324,7 @@ class RestAnswersTest {
       assertEquals(
           "503 the core gives no profiles now; `elastane profiles` reads them",
           anybody.refusal("/elastane/v1/profiles"));
+      assertEquals("503 the core gives no advice now", anybody.refusal("/elastane/v1/advice"));
       assertTrue(anybody.json("/elastane/v1/plan").get("planned").isNull());
       JsonNode node = anybody.json("/elastane/v1/nodes/" + NODE);
       assertTrue(node.get("containers").isNull());

@@ -1,6 +1,7 @@
 //! Capacity: as CapacityScheduler packs.
 
-use elastane_core::policy::by_request::seconds_since;
+use elastane_core::fit::Excess;
+use elastane_core::policy::by_request::{fit_by_request, seconds_since};
 use elastane_core::policy::{Candidate, Place, Policy};
 
 /// YARN's CapacityScheduler within one leaf queue with its `fifo` ordering and
@@ -8,7 +9,7 @@ use elastane_core::policy::{Candidate, Place, Policy};
 /// was submitted first goes first, so the score is the time since then, in seconds, and the highest
 /// wins.
 ///
-/// Leaves out queues, limits, locality, reservations and preemption. Prophet's tables call it `CS`,
+/// Leaves out limits, locality, reservations and preemption. Prophet's tables call it `CS`,
 /// Ursa's `Capacity`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Capacity;
@@ -18,7 +19,17 @@ impl Policy for Capacity {
         "capacity"
     }
 
-    fits_by_request_alone!();
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    fn most_booked(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
+    fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
+        fit_by_request(place, candidate, place.node.capacity)
+    }
 
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
         -seconds_since(candidate.waiting.submitted_ms, place.now_ms)

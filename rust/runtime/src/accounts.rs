@@ -1,0 +1,65 @@
+//! What is kept of applications beside their runs: the ledger, and the record for a replay.
+
+use elastane_core::Cluster;
+use elastane_core::cluster::{ApplicationId, Container};
+use elastane_runs::{LedgerSubject, RunSettings, SubmissionRecord};
+
+use crate::ledger::Ledger;
+use crate::past::Past;
+
+/// Both are told of the same events.
+#[derive(Default)]
+pub(crate) struct Accounts {
+    pub(crate) ledger: Ledger,
+    pub(crate) past: Past,
+}
+
+impl Accounts {
+    pub(crate) fn begin(
+        &mut self,
+        application: ApplicationId,
+        record: &SubmissionRecord,
+        user: &str,
+        queue: &str,
+    ) {
+        let subject = LedgerSubject::of(record, user, queue);
+        let settings = RunSettings(record.settings.clone());
+        self.past.submitted(application, subject.clone(), settings, record.submitted_ms);
+        self.ledger.begin(application, subject, record.submitted_ms);
+    }
+
+    pub(crate) fn moved(&mut self, application: ApplicationId, queue: &str) {
+        self.ledger.moved(application, queue);
+        self.past.moved(application, queue);
+    }
+
+    /// A container runs from now on; see [`Ledger::runs`].
+    pub(crate) fn runs(
+        &mut self,
+        cluster: &Cluster,
+        id: &str,
+        container: &Container,
+        is_new: bool,
+        now_ms: i64,
+    ) {
+        self.ledger.runs(cluster, container, is_new, now_ms);
+        self.past.started(id, container);
+    }
+
+    pub(crate) fn finished(
+        &mut self,
+        cluster: &Cluster,
+        id: &str,
+        container: &Container,
+        now_ms: i64,
+    ) {
+        self.ledger.finished(cluster, container, now_ms);
+        self.past.finished(id, now_ms);
+    }
+
+    /// An application ended; its samples count until `until_ms`.
+    pub(crate) fn end(&mut self, application: ApplicationId, now_ms: i64, until_ms: i64) {
+        self.past.ended(application, now_ms);
+        self.ledger.end(application, until_ms);
+    }
+}

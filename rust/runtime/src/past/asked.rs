@@ -1,0 +1,69 @@
+//! What an application asks for and has not got.
+
+use std::collections::VecDeque;
+
+/// Containers that are asked for and have not started: when, and how many, the first first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asked {
+    since: VecDeque<(i64, u32)>,
+    count: u32,
+}
+
+impl Asked {
+    /// So many are asked for now. Where they are fewer, the last ones were taken back.
+    pub(super) fn are(&mut self, count: u32, now_ms: i64) {
+        if count > self.count {
+            self.since.push_back((now_ms, count - self.count));
+        }
+        let mut surplus = self.count.saturating_sub(count);
+        while surplus > 0
+            && let Some((_, last)) = self.since.back_mut()
+        {
+            let taken_back = surplus.min(*last);
+            *last -= taken_back;
+            surplus -= taken_back;
+            if *last == 0 {
+                self.since.pop_back();
+            }
+        }
+        self.count = count;
+    }
+
+    /// One starts: since when it was asked for.
+    pub(super) fn starts(&mut self) -> Option<i64> {
+        let (since_ms, first) = self.since.front_mut()?;
+        let since_ms = *since_ms;
+        *first -= 1;
+        if *first == 0 {
+            self.since.pop_front();
+        }
+        self.count -= 1;
+        Some(since_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_one_that_was_asked_for_first_starts_first() {
+        let mut asked = Asked::default();
+        asked.are(2, 100);
+        asked.are(3, 200);
+        let first = [asked.starts(), asked.starts()];
+        assert_eq!(first, [Some(100), Some(100)]);
+        asked.are(1, 300);
+        assert_eq!(asked.starts(), Some(200), "nothing was asked for meanwhile");
+        assert_eq!(asked.starts(), None);
+    }
+
+    #[test]
+    fn those_that_were_asked_for_last_are_taken_back_first() {
+        let mut asked = Asked::default();
+        asked.are(2, 100);
+        asked.are(5, 200);
+        asked.are(1, 300);
+        assert_eq!((asked.starts(), asked.starts()), (Some(100), None));
+    }
+}

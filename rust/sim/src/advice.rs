@@ -1,0 +1,149 @@
+//! What mode `enforce` would have made of what happened: the past is replayed twice, as CapacityScheduler places and as
+//! Elastane does.
+
+mod figures;
+mod folded;
+mod groups;
+mod replay;
+mod shared_work;
+
+use elastane_runtime::PastCluster;
+use serde::Serialize;
+
+use figures::{ByApplication, ByQueue, Figures, ReplayError};
+use groups::Groups;
+use replay::{Replay, Scheduler};
+
+/// Applications in the answer.
+const MOST_APPLICATIONS: usize = 500;
+
+/// A container that starts earlier by less started as before, in seconds.
+const EARLIER_BY_S: f64 = 1.0;
+
+/// The comparison.
+#[derive(Debug, Clone, Serialize)]
+pub struct Advice {
+    /// Until when the record was read, in Unix milliseconds.
+    pub as_of_ms: i64,
+    /// The beginning of the record, in Unix milliseconds.
+    pub since_ms: i64,
+    /// Why there is nothing to compare.
+    pub problem: Option<String>,
+    /// Applications that are compared.
+    pub applications: usize,
+    /// Their containers.
+    pub containers: usize,
+    /// Applications that are replayed and not compared: their beginning or end is not in the record.
+    pub still_running: usize,
+    /// Compared ones that had not run before: they are planned by their own run.
+    pub first_runs: usize,
+    /// Applications without a container that was measured, or too large for any node: they are not replayed.
+    pub left_out: usize,
+    /// What happened.
+    pub recorded: Figures,
+    /// The replay as CapacityScheduler.
+    pub capacity: Option<Figures>,
+    /// The replay in mode `enforce`.
+    pub enforce: Option<Figures>,
+    /// How far the first replay is from what happened.
+    pub replay_error: Option<ReplayError>,
+    /// Containers that start earlier in the second replay than in the first.
+    pub containers_earlier: usize,
+    /// By how much these do, on average.
+    pub mean_earlier_s: f64,
+    /// In the order of their paths.
+    pub queues: Vec<ByQueue>,
+    /// Those that gain most first.
+    pub by_application: Vec<ByApplication>,
+    /// Applications that the list lacks.
+    pub more_applications: usize,
+    /// What the replays take for granted.
+    pub assumptions: Vec<&'static str>,
+}
+
+const ASSUMPTIONS: [&str; 7] = [
+    "Applications are submitted when they were, and planned by what is known of them now, their own run included.",
+    "An application asks for its executors as long after its master's start as it did, and its master's request is \
+     spread over its first executors.",
+    "Executors that ran until their application ended share its work: where one starts earlier, all end earlier. The \
+     others live as long as they did.",
+    "Use is what agents measured, as on free nodes; nodes that are too full slow everybody down by the simulator's model.",
+    "Queues have their capacities and maximum capacities; the limits of users and application masters, labels, \
+     locality, reservations and preemption are not replayed.",
+    "Each heartbeat places one container, each node has one a second, and the nodes are those of now.",
+    "Node-hours are hours in which a node had a container.",
+];
+
+/// Replays what happened; an [`Advice`] as JSON.
+///
+/// # Errors
+/// serde_json's.
+pub fn advise(past: &PastCluster) -> serde_json::Result<serde_json::Value> {
+    serde_json::to_value(Advice::of(past))
+}
+
+impl Advice {
+    /// Replays what happened.
+    pub fn of(past: &PastCluster) -> Self {
+        let groups = Groups::of(past);
+        let recorded = groups.recorded();
+        let compared = groups.compared();
+        let mut advice = Self {
+            as_of_ms: past.until_ms,
+            since_ms: past.since_ms,
+            problem: None,
+            applications: compared.len(),
+            containers: recorded.containers(),
+            still_running: groups.not_compared(),
+            first_runs: compared.iter().filter(|it| it.runs < 2).count(),
+            left_out: groups.left_out,
+            recorded: recorded.figures(),
+            capacity: None,
+            enforce: None,
+            replay_error: None,
+            containers_earlier: 0,
+            mean_earlier_s: 0.0,
+            queues: Vec::new(),
+            by_application: Vec::new(),
+            more_applications: 0,
+            assumptions: ASSUMPTIONS.to_vec(),
+        };
+        if compared.is_empty() {
+            advice.problem = Some(
+                "no application began and ended since the record began, with its use measured"
+                    .to_owned(),
+            );
+        } else {
+            let replay = |scheduler| Replay::run(&groups, past, scheduler);
+            match (replay(Scheduler::Capacity), replay(Scheduler::Elastane)) {
+                (Ok(capacity), Ok(enforce)) => {
+                    advice.compare(&groups, &recorded, &capacity, &enforce)
+                }
+                (Err(error), _) | (_, Err(error)) => {
+                    advice.problem = Some(format!("the replay did not end: {error}"));
+                }
+            }
+        }
+        advice
+    }
+
+    fn compare(
+        &mut self,
+        groups: &Groups<'_>,
+        recorded: &Replay,
+        capacity: &Replay,
+        enforce: &Replay,
+    ) {
+        self.replay_error = Some(ReplayError::of(&recorded.figures(), &capacity.figures()));
+        self.capacity = Some(capacity.figures());
+        self.enforce = Some(enforce.figures());
+        let mut applications = figures::by_application(groups, recorded, capacity, enforce);
+        let earlier = || applications.iter().map(|it| (it.containers_earlier, it.mean_earlier_s));
+        (self.containers_earlier, self.mean_earlier_s) = figures::all_earlier(earlier());
+        self.queues = figures::by_queue(&applications);
+        applications.sort_by(|one, other| other.saved_s().total_cmp(&one.saved_s()));
+        self.more_applications = applications.len().saturating_sub(MOST_APPLICATIONS);
+        applications.truncate(MOST_APPLICATIONS);
+        self.by_application = applications;
+    }
+}

@@ -1,0 +1,167 @@
+//! One replay: when each executor starts and each application ends.
+
+use elastane_runtime::PastCluster;
+
+use super::figures::Figures;
+use super::groups::{Group, Groups};
+use crate::capacity::Capacity;
+use crate::simulator::{Policies, PolicyToSimulate, Settings, SimulationError, simulate};
+
+/// How long executors run depends on when they start, and the other way round: each time the lengths are those of the
+/// starts before.
+const TIMES: usize = 4;
+
+/// A replay is given up after so many times what it stands for, and an hour.
+const GIVE_UP_AFTER: i64 = 4;
+const HOUR_MS: i64 = 3_600_000;
+
+/// Who places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scheduler {
+    Capacity,
+    Elastane,
+}
+
+/// The outcome.
+#[derive(Debug, Clone)]
+pub(super) struct Replay {
+    /// By group, in seconds of the replay.
+    pub(super) groups: Vec<ReplayedGroup>,
+    figures: Figures,
+}
+
+/// One group of executors.
+#[derive(Debug, Clone)]
+pub(super) struct ReplayedGroup {
+    /// When each started.
+    pub(super) starts_s: Vec<f64>,
+    /// How long each waited.
+    pub(super) waits_s: Vec<f64>,
+    /// When the application was done with them.
+    pub(super) ended_s: f64,
+}
+
+impl Replay {
+    pub(super) fn run(
+        groups: &Groups<'_>,
+        past: &PastCluster,
+        scheduler: Scheduler,
+    ) -> Result<Self, SimulationError> {
+        let (policy, settings) = (policy(past, scheduler), settings(groups, past));
+        let mut starts: Option<Vec<Vec<f64>>> = None;
+        let mut run = None;
+        for _ in 0..TIMES {
+            let workload = groups.workload(starts.as_deref());
+            let outcome =
+                simulate(&workload, &Policies::with(known), &policy, &settings, 1, &mut |_| {})?;
+            let all = outcome.applications.iter().map(|it| it.starts_s.clone());
+            starts = Some(all.collect());
+            run = Some(outcome);
+        }
+        let Some(run) = run else {
+            return Ok(Self::new(groups, Vec::new(), 0.0));
+        };
+        let outcomes = groups.all().iter().zip(run.applications);
+        let replayed = outcomes.map(|(group, outcome)| ReplayedGroup {
+            waits_s: waits(group, &outcome.starts_s),
+            starts_s: outcome.starts_s,
+            ended_s: outcome.ended_s + group.delay_ms as f64 / 1e3,
+        });
+        Ok(Self::new(groups, replayed.collect(), run.occupied_s))
+    }
+
+    /// What happened. A wait begins when the executor would have been asked for if the master had started at once.
+    pub(super) fn recorded(groups: &Groups<'_>, past: &PastCluster) -> Self {
+        let seconds = |at_ms: i64| (at_ms - past.since_ms) as f64 / 1e3;
+        let replayed = groups.all().iter().map(|group| {
+            let application = group.application;
+            let masters = application.containers.iter();
+            let mut masters = masters.filter(|it| it.kind.is_application_master());
+            let master_waits_ms =
+                masters.next_back().map_or(0, |it| it.started_ms - application.submitted_ms);
+            let waits = group.containers.iter().map(|it| {
+                let own_ms = it.started_ms - it.asked_ms;
+                // The group of a master alone has counted its wait.
+                let before_ms = if it.kind.is_application_master() { 0 } else { master_waits_ms };
+                (own_ms + before_ms).max(0) as f64 / 1e3
+            });
+            ReplayedGroup {
+                starts_s: group.containers.iter().map(|it| seconds(it.started_ms)).collect(),
+                waits_s: waits.collect(),
+                ended_s: seconds(application.ended_ms.unwrap_or(past.until_ms)),
+            }
+        });
+        Self::new(groups, replayed.collect(), occupied_s(past))
+    }
+
+    fn new(groups: &Groups<'_>, replayed: Vec<ReplayedGroup>, occupied_s: f64) -> Self {
+        let figures = Figures::of(groups, &replayed, occupied_s);
+        Self { groups: replayed, figures }
+    }
+
+    pub(super) fn figures(&self) -> Figures {
+        self.figures
+    }
+
+    /// Of compared applications.
+    pub(super) fn containers(&self) -> usize {
+        self.figures.containers
+    }
+}
+
+fn waits(group: &Group<'_>, starts_s: &[f64]) -> Vec<f64> {
+    let arrival_s = group.arrival_ms as f64 / 1e3;
+    starts_s.iter().map(|start_s| (start_s - arrival_s).max(0.0)).collect()
+}
+
+/// Time in which nodes had a container.
+fn occupied_s(past: &PastCluster) -> f64 {
+    let containers = past.applications.iter().flat_map(|it| &it.containers);
+    let mut spans: Vec<(u32, i64, i64)> = containers
+        .map(|it| {
+            let until_ms = it.ended_ms.unwrap_or(past.until_ms);
+            (it.node.0, it.started_ms.max(past.since_ms), until_ms)
+        })
+        .collect();
+    spans.sort_unstable();
+    let mut occupied_ms = 0;
+    let mut covered: Option<(u32, i64)> = None;
+    for (node, from_ms, until_ms) in spans {
+        let before_ms = covered.filter(|(of, _)| *of == node).map_or(i64::MIN, |(_, until)| until);
+        occupied_ms += (until_ms - from_ms.max(before_ms)).max(0);
+        covered = Some((node, until_ms.max(before_ms)));
+    }
+    occupied_ms as f64 / 1e3
+}
+
+fn policy(past: &PastCluster, scheduler: Scheduler) -> String {
+    match scheduler {
+        Scheduler::Capacity => "capacity".to_owned(),
+        Scheduler::Elastane => past.settings.policy.clone(),
+    }
+}
+
+/// The settings that the cluster would enforce by.
+fn settings(groups: &Groups<'_>, past: &PastCluster) -> Settings {
+    let production = Settings::default();
+    Settings {
+        policy_options: past.settings.policy_options,
+        cluster: elastane_core::ClusterSettings {
+            enforce: true,
+            fresh_for_ms: production.cluster.fresh_for_ms,
+            ..past.settings.cluster
+        },
+        // One that asks for more than its queue may ever have waits for ever.
+        give_up_after_ms: GIVE_UP_AFTER * (past.until_ms - past.since_ms) + HOUR_MS,
+        // The predicted demands have theirs.
+        margin: 0.0,
+        // A queue at its maximum leaves room that no heartbeat may fill now, and a later one may.
+        skip_idle_heartbeats: !groups.have_maximum(),
+        ..production
+    }
+}
+
+fn known() -> Vec<PolicyToSimulate> {
+    let capacity = PolicyToSimulate::new(Capacity);
+    vec![PolicyToSimulate { books_as_registered: true, ..capacity }]
+}

@@ -1,0 +1,206 @@
+//! What mode `enforce` would have made of what happened.
+#![allow(clippy::expect_used, reason = "a helper of tests")]
+
+use elastane_core::cluster::{Basis, Demands, NodeId, Predicted, QueueShare, Request};
+use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
+use elastane_runs::{LedgerSubject, RunSeries};
+use elastane_runtime::{PastApplication, PastCluster, PastContainer, PastNode, ServiceSettings};
+use elastane_sim::Advice;
+
+const GB: u64 = 1 << 30;
+const SINCE_MS: i64 = 1_700_000_000_000;
+const EXECUTOR: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
+const MASTER: ContainerKind = ContainerKind::ApplicationMaster;
+
+/// An eighth of a node's CPU and memory.
+const LITTLE: Resources = Resources {
+    cpu_cores: 0.5,
+    memory_bytes: 0.5 * GB as f64,
+    network_bytes_per_s: 0.0,
+    disk_bytes_per_s: 0.0,
+};
+
+fn request(gb: u64) -> Request {
+    Request { memory_bytes: gb * GB, vcores: 1 }
+}
+
+fn container(
+    kind: ContainerKind,
+    gb: u64,
+    [asked_s, started_s, ended_s]: [i64; 3],
+) -> PastContainer {
+    let at_ms = |seconds: i64| SINCE_MS + seconds * 1_000;
+    PastContainer {
+        kind,
+        node: NodeId(0),
+        request: request(gb),
+        asked_ms: at_ms(asked_s),
+        started_ms: at_ms(started_s),
+        ended_ms: Some(at_ms(ended_s)),
+    }
+}
+
+/// An application whose containers use [`LITTLE`], which is known; its series is as long as its longest container's life.
+fn application(number: usize, submitted_s: i64, containers: Vec<PastContainer>) -> PastApplication {
+    let life_ms = |it: &PastContainer| it.ended_ms.unwrap_or_default() - it.started_ms;
+    let series = |kind: ContainerKind| {
+        let lives = containers.iter().filter(|it| it.kind == kind).map(life_ms);
+        let slots = lives.max()? as usize / SLOT_MS as usize;
+        Some(RunSeries { kind, containers: 1, slots: vec![LITTLE; slots] })
+    };
+    let series: Vec<RunSeries> = [MASTER, EXECUTOR].into_iter().filter_map(series).collect();
+    let predicted = series.iter().map(|it| {
+        let demand = Demand::series(SLOT_MS, &it.slots).expect("a series");
+        let basis = Basis::Profile("known".into());
+        (it.kind, Predicted { demand, margin: 0.2, basis })
+    });
+    PastApplication {
+        subject: LedgerSubject {
+            application_id: format!("application_1_{number:04}"),
+            queue: "root.a".to_owned(),
+            application_key: format!("key-{number}"),
+            application_name: format!("name-{number}"),
+            user: "ada".to_owned(),
+        },
+        submitted_ms: SINCE_MS + submitted_s * 1_000,
+        ended_ms: containers.iter().filter_map(|it| it.ended_ms).max(),
+        demands: Demands::from_iter(predicted),
+        runs: 2,
+        containers,
+        series,
+    }
+}
+
+/// One node of 4 GB and 4 cores.
+fn past(applications: Vec<PastApplication>) -> PastCluster {
+    let last_ms = applications.iter().filter_map(|it| it.ended_ms).max();
+    let physical = Resources {
+        cpu_cores: 4.0,
+        memory_bytes: 4.0 * GB as f64,
+        network_bytes_per_s: 1e9,
+        disk_bytes_per_s: 1e9,
+    };
+    PastCluster {
+        since_ms: SINCE_MS,
+        until_ms: last_ms.unwrap_or(SINCE_MS),
+        nodes: vec![PastNode { registered: Request { memory_bytes: 4 * GB, vcores: 4 }, physical }],
+        queues: vec![queue("root.a", 1.0, 1.0)],
+        applications,
+        settings: ServiceSettings::default(),
+    }
+}
+
+fn queue(path: &str, capacity: f64, maximum: f64) -> QueueShare {
+    QueueShare {
+        queue: path.to_owned(),
+        label: String::new(),
+        is_label_shared: false,
+        is_leaf: true,
+        capacity,
+        maximum,
+        guaranteed: None,
+        at_most: None,
+        user_limit: None,
+        preempted_within_ms: None,
+    }
+}
+
+/// Three applications, each with one executor that fills the node by request, one after the other.
+fn in_turn() -> Vec<PastApplication> {
+    let one = |number: usize| {
+        let started_s = 120 * number as i64;
+        let executor = container(EXECUTOR, 4, [0, started_s, started_s + 120]);
+        application(number, 0, vec![executor])
+    };
+    (0..3).map(one).collect()
+}
+
+#[track_caller]
+fn assert_near(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "{found} instead of {expected}");
+}
+
+#[test]
+fn those_that_fit_by_demand_do_not_wait_for_each_other() {
+    let advice = Advice::of(&past(in_turn()));
+    assert_eq!(advice.problem, None);
+    let (capacity, enforce) = (advice.capacity.unwrap(), advice.enforce.unwrap());
+    assert_near(advice.recorded.mean_completion_s, 240.0, 0.1);
+    assert_near(capacity.mean_completion_s, 240.0, 5.0);
+    assert_near(capacity.makespan_s, 360.0, 5.0);
+    assert_near(capacity.mean_wait_s, 120.0, 5.0);
+    assert_near(capacity.node_hours, 0.1, 0.002);
+    assert_near(enforce.mean_completion_s, 120.0, 10.0);
+    assert_eq!((advice.containers, advice.containers_earlier), (3, 2));
+    // Nodes grow in steps.
+    assert_near(advice.mean_earlier_s, 170.0, 20.0);
+    let error = advice.replay_error.unwrap();
+    assert_near(error.mean_completion, 0.0, 0.02);
+    let [last, ..] = &advice.by_application[..] else { panic!("no application") };
+    assert_eq!(last.id, "application_1_0002", "who gains most comes first");
+    assert_near(last.capacity_completion_s - last.enforce_completion_s, 240.0, 10.0);
+    assert_eq!(advice.queues[0].queue, "root.a");
+    assert_eq!(advice.queues[0].applications, 3);
+}
+
+#[test]
+fn executors_share_the_work_of_their_application() {
+    // Each fills the node by request; the one that came second did less of the work.
+    let executors = vec![container(EXECUTOR, 4, [0, 0, 100]), container(EXECUTOR, 4, [0, 60, 100])];
+    let advice = Advice::of(&past(vec![application(1, 0, executors)]));
+    // 100 s and 40 s of work by two.
+    assert_near(advice.enforce.unwrap().mean_completion_s, 70.0, 8.0);
+}
+
+#[test]
+fn a_masters_request_and_its_start_count() {
+    // Two applications whose master and executor fill the node together; the executors are asked for after 30 s.
+    let one = |number: usize| {
+        let begins_s = 150 * number as i64;
+        let master = container(MASTER, 2, [0, begins_s, begins_s + 150]);
+        let asked_s = begins_s + 30;
+        let executor = container(EXECUTOR, 2, [asked_s, asked_s, begins_s + 150]);
+        application(number, 0, vec![master, executor])
+    };
+    let advice = Advice::of(&past((0..2).map(one).collect()));
+    assert_near(advice.recorded.mean_completion_s, 225.0, 0.1);
+    let capacity = advice.capacity.unwrap();
+    // The first 30 s, in which half a node is booked, are 15 s of the whole node.
+    assert_near(capacity.mean_completion_s, 217.0, 8.0);
+    assert_near(advice.enforce.unwrap().mean_completion_s, 150.0, 15.0);
+}
+
+#[test]
+fn a_queue_stays_within_its_maximum() {
+    let mut at_its_maximum = past(in_turn());
+    // A raised node has more, of which the queue may have a quarter: one executor.
+    at_its_maximum.queues = vec![queue("root.a", 0.25, 0.25), queue("root.b", 0.75, 1.0)];
+    let advice = Advice::of(&at_its_maximum);
+    let problem = advice.problem.unwrap();
+    assert!(problem.contains("never end"), "as registered, the queue may have 1 GB: {problem}");
+    at_its_maximum.queues = vec![queue("root.a", 0.25, 1.0), queue("root.b", 0.75, 1.0)];
+    assert_eq!(Advice::of(&at_its_maximum).problem, None);
+}
+
+#[test]
+fn what_the_record_does_not_have_whole_is_not_compared() {
+    let mut applications = in_turn();
+    applications[2].ended_ms = None;
+    applications[1].submitted_ms = SINCE_MS - 1;
+    let advice = Advice::of(&past(applications.clone()));
+    assert_eq!((advice.applications, advice.still_running), (1, 2));
+    // They take their places all the same.
+    assert_eq!(advice.problem, None);
+    applications.truncate(1);
+    applications[0].series.clear();
+    let advice = Advice::of(&past(applications));
+    assert_eq!((advice.applications, advice.left_out), (0, 1));
+    assert!(advice.problem.unwrap().contains("no application"));
+}
+
+#[test]
+fn an_empty_record_says_so() {
+    let advice = Advice::of(&past(Vec::new()));
+    assert!(advice.problem.unwrap().contains("no application"));
+    assert_eq!((advice.capacity, advice.enforce), (None, None));
+}

@@ -1,0 +1,68 @@
+"""What mode advise says of a round, for the measured applications."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cluster.elastane_command import run_elastane
+from cluster.journal import records
+from cluster.paths import Checkout
+from cluster.resource_manager import ResourceManager
+from cluster.waiting import wait_until
+
+LEARN_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Times:
+    """Of all measured applications."""
+
+    makespan_s: float
+    mean_completion_s: float
+
+
+@dataclass(frozen=True)
+class Advised:
+    """The replays of a round."""
+
+    as_capacity: Times
+    as_enforce: Times
+    containers_earlier: int
+    mean_earlier_s: float
+    took_s: float
+    whole: dict[str, Any]
+    """The whole advice; it counts the warm-up as well."""
+
+
+def advised(
+    manager: ResourceManager, checkout: Checkout, journal: Path, submitted: list[str]
+) -> Advised:
+    """Asks for the advice as soon as all runs are known."""
+    wait_until(
+        lambda: {one["application"] for one in records(journal, "learned")}.issuperset(submitted),
+        "the runs of all applications",
+        LEARN_SECONDS,
+    )
+    told = run_elastane(checkout, "advise", "--resource-manager", manager.url, "--json")
+    whole = json.loads(told)
+    measured = [one for one in whole["by_application"] if one["id"] in submitted]
+    return Advised(
+        as_capacity=_times(measured, "capacity_completion_s"),
+        as_enforce=_times(measured, "enforce_completion_s"),
+        containers_earlier=whole["containers_earlier"],
+        mean_earlier_s=whole["mean_earlier_s"],
+        took_s=whole["took_s"],
+        whole=whole,
+    )
+
+
+def _times(applications: list[dict[str, Any]], completion: str) -> Times:
+    first_ms = min(one["submitted_ms"] for one in applications)
+    ends = [one["submitted_ms"] / 1000 + one[completion] for one in applications]
+    return Times(
+        makespan_s=max(ends) - first_ms / 1000,
+        mean_completion_s=sum(one[completion] for one in applications) / len(applications),
+    )
