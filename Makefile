@@ -43,13 +43,14 @@ TEST_STEPS := lint test-rust test-java test-cluster test-v2 \
 CLUSTER_HALF := $(patsubst %,integration/test_%.py,kill_nine map_reduce plan_memory preemption resource_profiles)
 # `systemd-hybrid`: version 1 with controllers, and version 2 without.
 BOOT ?= systemd
+PAGE := java-shim/scheduler/src/main/resources/org/elastane/page
 FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_targets/*.rs)))
 
 export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster \
-	test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint bench-core bench-heartbeat \
+	test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
 	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist clean
 
@@ -128,12 +129,19 @@ target/tools/bin/cargo-fuzz:
 soak: ## starts and ends containers for SOAK_SECONDS=1800; fails when the agent grows
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example soak -- $(SOAK_SECONDS)
 
-lint: fetch ## checks format and lints of Rust, Java and Python; warnings are errors
+lint: fetch ## checks format and lints of Rust, Java, Python and the page; warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --jobs $(JOBS) --workspace --all-targets -- -D warnings
 	$(MAVEN_LOUD) -Plint verify -DskipTests
 	$(PYTHON) -m ruff format --check tests
 	$(PYTHON) -m ruff check tests
+	@$(MAKE) --no-print-directory lint-page
+
+lint-page: target/page-lint/node_modules ## checks format and lints of the live page's scripts
+	target/page-lint/node_modules/.bin/biome ci --error-on-warnings --config-path=tests/page_lint $(PAGE)
+
+target/page-lint/node_modules: tests/page_lint/package.json tests/page_lint/package-lock.json
+	mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm ci --silent --no-audit --no-fund && touch node_modules
 
 bench-core: ## times a round, a commit and a finish in the core; fails above its bounds
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-core --bench heartbeat

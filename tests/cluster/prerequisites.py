@@ -59,6 +59,7 @@ FOR_TESTS = (
     Program("nft", "nftables", ("nftables",)),
     Program("chromium", "Chromium", ("chromium", "fonts-dejavu-core")),
     Program("chromedriver", "ChromeDriver", ("chromium-driver",)),
+    Program("npm", "npm", ("npm",)),
 )
 
 

@@ -78,6 +78,7 @@ def test_the_tests_need_more_than_the_build(
         "chromium",
         "chromium-driver",
         "fonts-dejavu-core",
+        "npm",
     }
 
 

@@ -69,11 +69,10 @@ export class AdviceResult {
   #error = element("p");
   #scope = element("p", { className: "note" });
   #queues = new Table("Mean completion of the applications, by queue", QUEUES, { key: (it) => it.queue });
-  #applications = new Table(
-    "Completion of each application, the greatest saving first",
-    APPLICATIONS,
-    { key: (it) => it.id, most: MOST },
-  );
+  #applications = new Table("Completion of each application, the greatest saving first", APPLICATIONS, {
+    key: (it) => it.id,
+    most: MOST,
+  });
   #more = element("p", { className: "note" });
   #assumed = element("ul");
   #figures = element(

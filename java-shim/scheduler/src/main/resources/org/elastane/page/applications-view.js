@@ -167,10 +167,7 @@ export class ApplicationsView {
       table.empty = this.#isStateKnown || state === "running" ? empty : IS_NOT_KNOWN;
       table.update(matching, wanted ? matching.length : total);
       const isSaid = hidden > 0;
-      setText(
-        this.#hidden[state],
-        isSaid ? `And ${counted(hidden, "application")} that you may not see.` : "",
-      );
+      setText(this.#hidden[state], isSaid ? `And ${counted(hidden, "application")} that you may not see.` : "");
     }
     this.#profiles.filter(wanted);
   }

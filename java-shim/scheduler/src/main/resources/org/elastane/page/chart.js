@@ -1,9 +1,9 @@
 // A chart over time: uPlot with the page's colours, and its latest numbers as a sentence.
 
-import uPlot from "./uplot/uPlot.esm.js";
 import { clockMinute, clockTime, isNumber, latest, number } from "./amounts.js";
 import { colour, onSchemeChange } from "./colours.js";
 import { element, setText } from "./element.js";
+import uPlot from "./uplot/uPlot.esm.js";
 
 const HEIGHT = 230;
 // Above the highest line, for the word "now".

@@ -75,8 +75,7 @@ function sentence(times, series, future, write) {
   const numbers = series
     .filter(({ dash }) => !dash)
     .map(({ label, values }) => `${label.toLowerCase()} ${said(latest(values))}`);
-  const next =
-    future.length > 0 ? `; planned at most ${write(Math.max(...future))} in the next ten minutes` : "";
+  const next = future.length > 0 ? `; planned at most ${write(Math.max(...future))} in the next ten minutes` : "";
   return `Latest: ${numbers.join(", ")}${next}.`;
 }
 

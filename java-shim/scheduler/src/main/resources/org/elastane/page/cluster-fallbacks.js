@@ -24,11 +24,7 @@ const COUNTS = [
     "Predictions that fell back to the request",
     "Earlier runs are known, and the prediction from them was not good enough.",
   ],
-  [
-    "memory_preemptions",
-    "Memory preemptions",
-    "Containers that were ended because their node was short of memory.",
-  ],
+  ["memory_preemptions", "Memory preemptions", "Containers that were ended because their node was short of memory."],
   ["deadlines_missed", "Deadlines missed", "Applications that ended after their deadline, or failed."],
   ["samples_lost", "Samples lost", "The depository could not be written for too long: look at its disk."],
   ["run_saves_failed", "Runs not saved", "Saving an ended run failed: look at the depository's disk."],
@@ -37,11 +33,7 @@ const COUNTS = [
     "Checkpoints not saved",
     "Records of running applications were not saved: look at the depository's disk.",
   ],
-  [
-    "journal_dropped",
-    "Journal records dropped",
-    "The journal could not be written fast enough: look at its disk.",
-  ],
+  ["journal_dropped", "Journal records dropped", "The journal could not be written fast enough: look at its disk."],
   ["depository_failures", "Failed openings of the depository", "The ResourceManager's log names the cause."],
   ["journal_failures", "Failures of the journal", "The ResourceManager's log names the cause."],
   ["learning_failures", "Failures of learning", "Should be 0: please report the ResourceManager's log."],
@@ -135,11 +127,7 @@ function presentFallbacks(status, cluster) {
   }
   const observed = cluster.nodes - status.nodes_enforced;
   if (isNumber(observed) && observed > 0) {
-    add(
-      "Nodes in mode observe",
-      count(observed),
-      "Decisions for these nodes are recorded, and none is applied.",
-    );
+    add("Nodes in mode observe", count(observed), "Decisions for these nodes are recorded, and none is applied.");
   }
   if (status.depository_in_service === false) {
     add(

@@ -139,9 +139,7 @@ function enforced({ mode, nodes_enforced: nodes }, cluster) {
     return NOT_KNOWN;
   }
   if (mode !== "enforce") {
-    return nodes > 0
-      ? `enforced on ${counted(nodes, "node")}`
-      : "decisions are recorded, and none is applied";
+    return nodes > 0 ? `enforced on ${counted(nodes, "node")}` : "decisions are recorded, and none is applied";
   }
   return nodes < cluster.nodes ? `enforced on ${count(nodes)} of ${counted(cluster.nodes, "node")}` : "";
 }
@@ -164,7 +162,5 @@ function planned(status) {
   if (!isNumber(status.containers)) {
     return NOT_KNOWN;
   }
-  return status.predicted_containers === undefined
-    ? ""
-    : `${count(status.predicted_containers)} planned by a profile`;
+  return status.predicted_containers === undefined ? "" : `${count(status.predicted_containers)} planned by a profile`;
 }

@@ -23,11 +23,7 @@ const WRITERS = {
   refused: (it) => [it.reason],
   finished: () => ["the container ended"],
   bookable: (it) => [`${percent(100 * it.ratio)} of the registered size`, it.reason],
-  preemption: (it) => [
-    it.outcome,
-    it.reason,
-    `${memory(it.resident_bytes)} resident, ${memory(it.short_bytes)} short`,
-  ],
+  preemption: (it) => [it.outcome, it.reason, `${memory(it.resident_bytes)} resident, ${memory(it.short_bytes)} short`],
   reprovision: (it) => [
     it.what,
     it.slow,
@@ -79,8 +75,7 @@ const VERDICTS = {
 function beside({ application, considered = [] }) {
   const others = considered.filter((one) => one.application !== application);
   const words = others.map(
-    (one) =>
-      `${one.application ?? "another application"} (${score(one.score)}${VERDICTS[one.verdict] ?? ""})`,
+    (one) => `${one.application ?? "another application"} (${score(one.score)}${VERDICTS[one.verdict] ?? ""})`,
   );
   return words.length > 0 ? `, beside ${words.join(", ")}` : "";
 }

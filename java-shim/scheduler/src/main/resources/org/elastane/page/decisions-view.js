@@ -83,9 +83,7 @@ export class DecisionsView {
 
   /** Other filters: the fields stay, and with them the focus and the text of the search. */
   take({ parameters }) {
-    this.#filters = Object.fromEntries(
-      FIELDS.map((name) => [name, parameters[name]?.trim()]).filter(([, it]) => it),
-    );
+    this.#filters = Object.fromEntries(FIELDS.map((name) => [name, parameters[name]?.trim()]).filter(([, it]) => it));
     for (const name of FIELDS) {
       const value = this.#filters[name] ?? "";
       if (this.#inputs[name].value !== value) {

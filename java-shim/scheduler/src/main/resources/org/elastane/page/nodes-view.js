@@ -64,10 +64,7 @@ export class NodesView {
   #table = new Table("Nodes", COLUMNS, { key: (it) => it.node, most: MOST_ROWS, isAlone: true });
   #map = new HeatMap({
     onhover: (cell) =>
-      setText(
-        this.#told,
-        cell ? this.#words(cell) : "Point at a cell for its numbers; click to open the node.",
-      ),
+      setText(this.#told, cell ? this.#words(cell) : "Point at a cell for its numbers; click to open the node."),
     onopen: (cell) => {
       location.hash = nodeHref(cell.node.node);
     },
@@ -86,12 +83,7 @@ export class NodesView {
       {},
       section(
         "Nodes",
-        element(
-          "div",
-          { className: "fields" },
-          field("Colour", this.#measure),
-          field("Filter", this.#filter),
-        ),
+        element("div", { className: "fields" }, field("Colour", this.#measure), field("Filter", this.#filter)),
         this.#legend.root,
         this.#map.root,
         this.#told,
@@ -121,8 +113,7 @@ export class NodesView {
   #show() {
     const wanted = this.#filter.value.trim().toLowerCase();
     const measure = MEASURES[this.#measure.value];
-    const isFound = (node) =>
-      node.node.toLowerCase().includes(wanted) || node.label.toLowerCase().includes(wanted);
+    const isFound = (node) => node.node.toLowerCase().includes(wanted) || node.label.toLowerCase().includes(wanted);
     const cells = this.#nodes.map((node) => ({
       node,
       share: measure.of(node),
@@ -130,9 +121,7 @@ export class NodesView {
       isFound: isFound(node),
     }));
     this.#map.show(cells, summary(cells, measure));
-    this.#table.empty = this.#nodes.length
-      ? "No node has this in its name or label."
-      : "No node is registered.";
+    this.#table.empty = this.#nodes.length ? "No node has this in its name or label." : "No node is registered.";
     this.#table.update(cells.filter((cell) => cell.isFound).map((cell) => cell.node));
   }
 

@@ -1,8 +1,8 @@
 // The entry: shows the view that the address names, and keeps it up to date.
 
+import { clockTime } from "./amounts.js";
 import { ApplicationView } from "./application-view.js";
 import { ApplicationsView } from "./applications-view.js";
-import { clockTime } from "./amounts.js";
 import { ClusterView } from "./cluster-view.js";
 import { DecisionsView } from "./decisions-view.js";
 import { element } from "./element.js";

@@ -1,8 +1,8 @@
 // The profiles: what earlier runs of applications used.
 
 import { cores, count, counted, duration, IS_NOT_KNOWN, memory, moment, NOTHING, percent } from "./amounts.js";
-import { Problem } from "./fetching.js";
 import { element, section, setText } from "./element.js";
+import { Problem } from "./fetching.js";
 import { Table } from "./table.js";
 
 const MOST = 300;
