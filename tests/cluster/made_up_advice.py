@@ -10,27 +10,26 @@ from .made_up_answers import STARTED, Answers, application_id
 
 REPLAYED = 500
 MORE = 234
-# Questions until the replay is finished.
-WORKING = 2
 
 
 class AdvisingAnswers(Answers):
-    """Those of a cluster in mode advise. A replay is finished at the third question."""
+    """Those of a cluster in mode advise."""
 
     def __init__(self, nodes: int = 10, applications: int = 10) -> None:
         super().__init__(nodes, applications)
         self.mode = "advise"
         self.asked = 0
+        self.is_working = False
 
     def of(self, path: str, query: dict[str, str]) -> Any | None:
         if path != "advice":
             return super().of(path, query)
         self.asked += 1
-        is_working = self.asked <= WORKING
         return {
             "is_recording": True,
-            "is_working": is_working,
-            "advice": None if is_working else self.advice,
+            "is_working": self.is_working,
+            "advice": None if self.is_working else self.advice,
+            "failure": None,
         }
 
     def status(self) -> dict[str, Any]:
@@ -45,7 +44,7 @@ class AdvisingAnswers(Answers):
             "problem": None,
             "applications": REPLAYED + MORE,
             "containers": 9_876,
-            "still_running": 12,
+            "not_compared": 12,
             "first_runs": 40,
             "left_out": 3,
             "recorded": _figures(23_760, 1_430, 312, 164.5),

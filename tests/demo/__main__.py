@@ -71,8 +71,8 @@ def _run(
         if one.begins_depository():
             for leftover in folder.glob(f"{one.depository}*"):
                 leftover.unlink()
-        if one.name == "profiles":
-            merge_learned(checkout, folder)
+        if one.name == "profiles" and not merge_learned(checkout, folder):
+            progress("profiles: there is no round `learning` to learn from")
         outcomes.append(run_round(one, folder, checkout, inputs, planned, progress))
     return outcomes, planned
 
@@ -108,8 +108,8 @@ def _report(
 def _notes(outcomes: list[RoundOutcome]) -> list[str]:
     notes = [
         "In the rounds `capacity` and `oversubscribed` the scheduler class is ElastaneScheduler in "
-        "mode observe: every decision is CapacityScheduler's, and the agents measure without "
-        "limiting.",
+        "modes advise and observe: every decision is CapacityScheduler's, and the agents measure "
+        "without limiting.",
         "CPU is that of all containers of the nodes and of their NodeManagers. ResourceManager, "
         "agents and the submitting JVM run outside the nodes' shares.",
         "The inputs are dropped from the page cache once a second, so that reads are the disk's.",

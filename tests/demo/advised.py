@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 from cluster.elastane_command import run_elastane
 from cluster.journal import records
 from cluster.paths import Checkout
+from cluster.processes import ProcessEnded
 from cluster.resource_manager import ResourceManager
-from cluster.waiting import wait_until
+from cluster.waiting import DeadlineMissed, wait_until
 
 LEARN_SECONDS = 60.0
 
@@ -38,15 +40,27 @@ class Advised:
 
 
 def advised(
-    manager: ResourceManager, checkout: Checkout, journal: Path, submitted: list[str]
-) -> Advised:
-    """Asks for the advice as soon as all runs are known."""
-    wait_until(
-        lambda: {one["application"] for one in records(journal, "learned")}.issuperset(submitted),
-        "the runs of all applications",
-        LEARN_SECONDS,
-    )
-    told = run_elastane(checkout, "advise", "--resource-manager", manager.url, "--json")
+    manager: ResourceManager,
+    checkout: Checkout,
+    folder: Path,
+    name: str,
+    submitted: list[str],
+    progress: Callable[[str], None],
+) -> Advised | None:
+    """Asks for the advice as soon as all runs of a round are known; `NAME-advice.json` in `folder`
+    has it. The rounds go on without one."""
+    journal = folder / f"{name}.jsonl"
+    try:
+        wait_until(
+            lambda: {one["application"] for one in records(journal, "learned")} >= set(submitted),
+            "the runs of all applications",
+            LEARN_SECONDS,
+        )
+        told = run_elastane(checkout, "advise", "--resource-manager", manager.url, "--json")
+    except (DeadlineMissed, ProcessEnded) as missing:
+        progress(f"no advice: {missing}")
+        return None
+    (folder / f"{name}-advice.json").write_text(told)
     whole = json.loads(told)
     measured = [one for one in whole["by_application"] if one["id"] in submitted]
     return Advised(

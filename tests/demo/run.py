@@ -97,7 +97,11 @@ def run_round(
             missed_looks=watch.missed,
             cannot_hold=cluster.cannot_hold,
             counters=manager.counters(),
-            advice=advised(manager, checkout, journal, submitted) if one.is_advised() else None,
+            advice=(
+                advised(manager, checkout, folder, one.name, submitted, progress)
+                if one.is_advised()
+                else None
+            ),
         )
 
 

@@ -21,6 +21,7 @@ from cluster.waiting import wait_until
 
 from .alarm import Alarm, alarm
 from .conftest import SHAPE, ClusterMaker, elastane
+from .described import assert_as_described, description_of
 from .expectations import (
     RAISE_SECONDS,
     executors,
@@ -136,6 +137,9 @@ def test_what_enforce_would_have_won_is_replayed(
     capacity, enforce = advice["capacity"], advice["enforce"]
     assert enforce["mean_completion_s"] < capacity["mean_completion_s"]
     assert {one["id"] for one in advice["by_application"]} == {first, second}
+    answer = manager.elastane_rest("advice")
+    assert answer["advice"] is not None
+    assert_as_described(answer, "/v1/advice", description_of(manager))
 
 
 def test_what_was_booked_and_used_is_in_the_report(

@@ -40,7 +40,12 @@ NAMELESS = "dr.who"
 OWNER = "root"
 COLLEAGUE = "a-colleague"
 # Both make all callers of the other tests administrators, and COLLEAGUE none.
-ACCESS = {"yarn.acl.enable": True, "yarn.admin.acl": f"{OWNER},{NAMELESS}"}
+ACCESS = {
+    "yarn.acl.enable": True,
+    "yarn.admin.acl": f"{OWNER},{NAMELESS}",
+    # One application's master only sleeps.
+    "yarn.am.liveness-monitor.expiry-interval-ms": 3_600_000,
+}
 QUEUE_ACCESS = {"yarn.scheduler.capacity.root.acl_administer_queue": OWNER}
 
 

@@ -75,7 +75,8 @@ def test_an_unknown_mode_is_named_with_those_that_exist(
 ) -> None:
     wrong = {"yarn.scheduler.elastane.mode": "sometimes"}
     lines = refusal(replace(settings, resource_manager=wrong), checkout)
-    one_line_with(lines, "yarn.scheduler.elastane.mode", "sometimes", "off", "observe", "enforce")
+    allowed = ("off", "observe", "advise", "enforce")
+    one_line_with(lines, "yarn.scheduler.elastane.mode", "sometimes", *allowed)
 
 
 def test_a_missing_library_is_named_with_where_it_was_looked_for(

@@ -33,7 +33,7 @@ fn advice() -> Value {
         (1..=12).map(|number| application(number, 140.0 + f64::from(number))).collect();
     json!({
         "as_of_ms": AS_OF_MS, "took_s": 12.3, "since_ms": SINCE_MS, "problem": null,
-        "applications": 20, "containers": 800, "still_running": 2, "first_runs": 5, "left_out": 0,
+        "applications": 20, "containers": 800, "not_compared": 2, "first_runs": 5, "left_out": 0,
         "recorded": figures(204.0, 18.2), "capacity": figures(207.0, 18.0), "enforce": figures(151.0, 14.0),
         "replay_error": {"mean_completion": 0.0147, "makespan": -0.02},
         "containers_earlier": 312, "mean_earlier_s": 43.2,
@@ -79,7 +79,7 @@ node-hours.
 The replay matches the record: replayed as CapacityScheduler, the mean completion time is 1 % longer than recorded and \
 the makespan is 2 % shorter than recorded.
 Compared: 20 applications with 800 containers that ended; 5 of them had not run before, and the replay plans them by \
-the run itself; 2 still run, and are replayed without being compared.
+the run itself; 2 began before the record or had not ended, and are replayed without being compared.
 As of 2026-11-27T12:22:00.000Z; the replay took 12 s.
 
                                makespan, s  mean completion, s  mean wait, s  node-hours

@@ -7,7 +7,7 @@ use elastane_runs::{LedgerSubject, RunSettings, SubmissionRecord};
 use crate::ledger::Ledger;
 use crate::past::Past;
 
-/// Both are told of the same events.
+/// Both are told of submissions, starts and ends.
 #[derive(Default)]
 pub(crate) struct Accounts {
     pub(crate) ledger: Ledger,
@@ -23,8 +23,9 @@ impl Accounts {
         queue: &str,
     ) {
         let subject = LedgerSubject::of(record, user, queue);
-        let settings = RunSettings(record.settings.clone());
-        self.past.submitted(application, subject.clone(), settings, record.submitted_ms);
+        if self.past.since_ms().is_some() {
+            self.past.submitted(application, subject.clone(), record.submitted_ms);
+        }
         self.ledger.begin(application, subject, record.submitted_ms);
     }
 
@@ -57,9 +58,15 @@ impl Accounts {
         self.past.finished(id, now_ms);
     }
 
-    /// An application ended; its samples count until `until_ms`.
-    pub(crate) fn end(&mut self, application: ApplicationId, now_ms: i64, until_ms: i64) {
-        self.past.ended(application, now_ms);
+    /// An application with these settings ended; its samples count until `until_ms`.
+    pub(crate) fn end(
+        &mut self,
+        application: ApplicationId,
+        settings: Option<&RunSettings>,
+        now_ms: i64,
+        until_ms: i64,
+    ) {
+        self.past.ended(application, settings, now_ms);
         self.ledger.end(application, until_ms);
     }
 }

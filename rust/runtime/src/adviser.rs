@@ -13,8 +13,9 @@ use crate::past::PastCluster;
 /// Replays what happened; the answer is JSON.
 pub type Advise = fn(&PastCluster) -> serde_json::Result<Value>;
 
-/// An advice is not worked out anew for so long.
-const VALID_FOR: Duration = Duration::from_secs(60);
+/// So many times as long as a replay took, and so long at least, none is begun: replays take a tenth of a core at most.
+const REST: u32 = 9;
+const LEAST_REST: Duration = Duration::from_secs(5);
 
 /// One replay at a time. Its thread owns a copy of the record and nothing else, so nobody waits for it.
 #[derive(Default)]
@@ -26,9 +27,22 @@ pub(crate) struct Adviser {
 #[derive(Default)]
 struct State {
     is_working: bool,
-    /// When the latest replay ended.
-    ended: Option<Instant>,
+    rests_until: Option<Instant>,
     latest: Option<Value>,
+    /// Why the last replay gave no advice.
+    failure: Option<String>,
+}
+
+impl State {
+    fn may_begin(&self) -> bool {
+        !self.is_working && self.rests_until.is_none_or(|until| until <= Instant::now())
+    }
+
+    fn failed(&mut self, failure: &str) {
+        log::error!("{failure}");
+        self.latest = None;
+        self.failure = Some(failure.to_owned());
+    }
 }
 
 /// The latest advice.
@@ -38,6 +52,8 @@ pub(crate) struct LatestAdvice {
     /// A replay is under way.
     is_working: bool,
     advice: Option<Value>,
+    /// Why the last replay gave no advice.
+    failure: Option<String>,
 }
 
 impl Adviser {
@@ -52,54 +68,52 @@ impl Adviser {
         past: impl FnOnce() -> Option<PastCluster>,
         is_recording: bool,
     ) -> LatestAdvice {
-        let is_begun = {
-            let mut state = self.state.lock();
-            let is_old = state.ended.is_none_or(|ended| ended.elapsed() >= VALID_FOR);
-            let begins = is_recording && is_old && !state.is_working;
-            state.is_working |= begins;
-            begins
-        };
-        if is_begun {
-            let begins = self.advise.zip(past());
-            let mut state = self.state.lock();
-            match begins.map(|(advise, past)| self.begin(advise, past)) {
-                Some(Ok(())) => {}
-                Some(Err(error)) => {
-                    log::error!("no thread for a replay of what happened: {error}");
-                    state.is_working = false;
-                }
-                None => state.is_working = false,
-            }
+        let may_begin = is_recording && self.state.lock().may_begin();
+        // Copied without the lock: that of another who asks at the same time is not replayed.
+        if let Some(past) = may_begin.then(past).flatten()
+            && let Some(advise) = self.advise
+        {
+            self.begin(advise, past);
         }
         let state = self.state.lock();
-        let State { is_working, ref latest, .. } = *state;
-        LatestAdvice { is_recording, is_working, advice: latest.clone() }
+        LatestAdvice {
+            is_recording,
+            is_working: state.is_working,
+            advice: state.latest.clone(),
+            failure: state.failure.clone(),
+        }
     }
 
-    fn begin(&self, advise: Advise, past: PastCluster) -> std::io::Result<()> {
+    fn begin(&self, advise: Advise, past: PastCluster) {
+        let mut begun = self.state.lock();
+        if !begun.may_begin() {
+            return;
+        }
         let state = Arc::clone(&self.state);
         let thread = std::thread::Builder::new().name("elastane-advice".into());
         let replay = move || {
             let begun = Instant::now();
             let advice = catch_unwind(AssertUnwindSafe(|| advise(&past)));
-            let took_s = begun.elapsed().as_secs_f64();
+            let took = begun.elapsed();
             let mut state = state.lock();
             state.is_working = false;
-            state.ended = Some(Instant::now());
+            state.rests_until = Some(Instant::now() + (took * REST).max(LEAST_REST));
             match advice {
                 Ok(Ok(mut advice)) => {
                     if let Some(fields) = advice.as_object_mut() {
-                        fields.insert("took_s".to_owned(), took_s.into());
+                        fields.insert("took_s".to_owned(), took.as_secs_f64().into());
                     }
                     state.latest = Some(advice);
+                    state.failure = None;
                 }
-                Ok(Err(error)) => log::error!("an advice is no JSON: {error}"),
-                Err(_) => log::error!(
-                    "the replay of what happened panicked, see standard error: there is no new advice"
-                ),
+                Ok(Err(error)) => state.failed(&format!("an advice is no JSON: {error}")),
+                Err(_) => state.failed("the replay of what happened panicked, see standard error"),
             }
         };
-        thread.spawn(replay).map(drop)
+        match thread.spawn(replay) {
+            Ok(_) => begun.is_working = true,
+            Err(error) => log::error!("no thread for a replay of what happened: {error}"),
+        }
     }
 }
 
@@ -156,7 +170,9 @@ mod tests {
     #[test]
     fn a_replay_that_panics_ends_without_an_advice() {
         let adviser = Adviser::by(|_| panic!("a panic of a test"));
-        assert!(ask(&adviser).advice.is_none());
+        let latest = ask(&adviser);
+        assert!(latest.advice.is_none());
+        assert!(latest.failure.is_some_and(|why| why.contains("panicked")));
     }
 
     #[test]

@@ -152,6 +152,11 @@ impl DepositoryThread {
         self.shared.profiles.demands(key, given, now_ms)
     }
 
+    /// The demands of a profile for these settings, for people: the profile does not count as used.
+    pub(crate) fn look_at_demands(&self, key: &str, given: &RunSettings) -> Demands {
+        self.shared.profiles.cache.lock().look_at_demands(key, given)
+    }
+
     /// The number of an application's runs that its profile is made from.
     pub(crate) fn runs_of(&self, key: &str) -> usize {
         self.shared.profiles.cache.lock().runs_of(key)

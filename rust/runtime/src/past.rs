@@ -6,6 +6,15 @@ mod cluster;
 mod record;
 mod snapshot;
 
+use crate::runs::Runs;
+use crate::settings::ServiceSettings;
 pub use cluster::{PastApplication, PastCluster, PastContainer, PastNode};
 pub(crate) use record::Past;
 pub(crate) use snapshot::PastSnapshot;
+
+/// What a service keeps of applications.
+pub(crate) struct Kept<'a> {
+    pub(crate) past: &'a Past,
+    pub(crate) runs: &'a Runs,
+    pub(crate) settings: &'a ServiceSettings,
+}

@@ -20,7 +20,7 @@ use crate::first_asks::FirstAsks;
 use crate::journal::{JournalEvent, Placed, Record};
 use crate::measured::Measured;
 use crate::memory_victims::{MemoryVictims, PreemptionOrder};
-use crate::past::Past;
+use crate::past::Kept;
 use crate::progress::Trackers;
 use crate::refusals::Refusals;
 use crate::report::{self, ReportError, Sequences};
@@ -136,6 +136,8 @@ impl Service {
         let news = deadline
             .map(|given| self.deadlines.added(application, id, given, is_new, now_ms))
             .filter(|_| is_new);
+        let is_wanted = self.settings.advises.anywhere;
+        self.accounts.past.set_recording(is_wanted, &self.cluster, now_ms);
         self.accounts.begin(application, &record, user, queue);
         self.runs.begin(application, &record);
         self.first_asks.expect(application, id);
@@ -171,7 +173,7 @@ impl Service {
         self.first_asks.forget(application);
         self.trackers.application_removed(application);
         self.runs.end(application, succeeded, now_ms, until_ms);
-        self.accounts.end(application, now_ms, until_ms);
+        self.accounts.end(application, self.runs.settings(application), now_ms, until_ms);
         self.deadlines.removed(application, &removed?.id, succeeded, now_ms)
     }
 
@@ -180,7 +182,6 @@ impl Service {
         self.cluster.pending(application, ask, now_ms);
         self.accounts.past.asked(application, &ask, now_ms);
         let first = self.first_asks.asked(application, &ask, now_ms)?;
-        self.accounts.past.asked_first(application, &first.settings);
         self.runs.asked_first(application, &first.settings);
         Some(first)
     }
@@ -331,7 +332,7 @@ impl Service {
     pub fn due(&mut self, now_ms: i64) -> Due {
         let Self { settings, cluster, runs, accounts, .. } = self;
         let ended = runs.take_closed(now_ms);
-        accounts.past.go_on(settings.advises.anywhere, cluster, now_ms);
+        accounts.past.set_recording(settings.advises.anywhere, cluster, now_ms);
         accounts.past.closed(&ended);
         let ledger = accounts.ledger.take_due(cluster, &settings.prices, now_ms);
         Due { checkpoint: runs.take_news(now_ms), ended, ledger }
@@ -375,9 +376,9 @@ impl Service {
         self.cluster.configure_queues(shares);
     }
 
-    /// What happened since a mode is `advise`, the runs that are recorded, and the settings.
-    pub(crate) fn record(&self) -> (&Past, &Runs, &ServiceSettings) {
-        (&self.accounts.past, &self.runs, &self.settings)
+    /// What is kept of applications, for people's questions.
+    pub(crate) fn kept(&self) -> Kept<'_> {
+        Kept { past: &self.accounts.past, runs: &self.runs, settings: &self.settings }
     }
 
     /// What a running container is expected to use now.

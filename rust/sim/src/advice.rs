@@ -3,7 +3,9 @@
 
 mod figures;
 mod folded;
+mod group;
 mod groups;
+mod reader;
 mod replay;
 mod shared_work;
 
@@ -33,11 +35,12 @@ pub struct Advice {
     pub applications: usize,
     /// Their containers.
     pub containers: usize,
-    /// Applications that are replayed and not compared: their beginning or end is not in the record.
-    pub still_running: usize,
+    /// Applications that are replayed and not compared: they began before the record, or had not ended.
+    pub not_compared: usize,
     /// Compared ones that had not run before: they are planned by their own run.
     pub first_runs: usize,
-    /// Applications without a container that was measured, or too large for any node: they are not replayed.
+    /// Applications without a container that was measured, or with one that is too large for any node or for its
+    /// queue: they are not replayed.
     pub left_out: usize,
     /// What happened.
     pub recorded: Figures,
@@ -61,15 +64,17 @@ pub struct Advice {
     pub assumptions: Vec<&'static str>,
 }
 
-const ASSUMPTIONS: [&str; 7] = [
+const ASSUMPTIONS: [&str; 8] = [
     "Applications are submitted when they were, and planned by what is known of them now, their own run included.",
     "An application asks for its executors as long after its master's start as it did, and its master's request is \
      spread over its first executors.",
     "Executors that ran until their application ended share its work: where one starts earlier, all end earlier. The \
      others live as long as they did.",
     "Use is what agents measured, as on free nodes; nodes that are too full slow everybody down by the simulator's model.",
-    "Queues have their capacities and maximum capacities; the limits of users and application masters, labels, \
-     locality, reservations and preemption are not replayed.",
+    "Leaf queues have their capacities and maximum capacities; those of queues above them, the limits of users and \
+     application masters, labels, locality, reservations and preemption are not replayed.",
+    "Every node has an agent, and mode enforce holds on every node and in every queue, with the ceiling of the cluster. \
+     What happened is CapacityScheduler's: if something was in mode enforce already, the replay's error has it in it.",
     "Each heartbeat places one container, each node has one a second, and the nodes are those of now.",
     "Node-hours are hours in which a node had a container.",
 ];
@@ -94,7 +99,7 @@ impl Advice {
             problem: None,
             applications: compared.len(),
             containers: recorded.containers(),
-            still_running: groups.not_compared(),
+            not_compared: groups.not_compared(),
             first_runs: compared.iter().filter(|it| it.runs < 2).count(),
             left_out: groups.left_out,
             recorded: recorded.figures(),

@@ -186,6 +186,16 @@ impl ProfileCache {
         Ok(demands)
     }
 
+    /// The same for people, who do not use the profile; none where it cannot be read.
+    pub(super) fn look_at_demands(&self, key: &str, given: &RunSettings) -> Demands {
+        let entry = self.by_key.get(key).filter(|entry| entry.settings.agree(given));
+        let unpacked = |entry: &CachedProfile| match &entry.demands {
+            Some(demands) => Some(demands.clone()),
+            None => entry.unpack(&key.into()).ok(),
+        };
+        entry.and_then(unpacked).unwrap_or_default()
+    }
+
     fn drop_unused(&mut self) {
         self.unpacked = 0;
         for entry in self.by_key.values_mut() {

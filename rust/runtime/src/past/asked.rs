@@ -11,7 +11,7 @@ pub(super) struct Asked {
 
 impl Asked {
     /// So many are asked for now. Where they are fewer, the last ones were taken back.
-    pub(super) fn are(&mut self, count: u32, now_ms: i64) {
+    pub(super) fn set_count(&mut self, count: u32, now_ms: i64) {
         if count > self.count {
             self.since.push_back((now_ms, count - self.count));
         }
@@ -30,7 +30,7 @@ impl Asked {
     }
 
     /// One starts: since when it was asked for.
-    pub(super) fn starts(&mut self) -> Option<i64> {
+    pub(super) fn take_oldest(&mut self) -> Option<i64> {
         let (since_ms, first) = self.since.front_mut()?;
         let since_ms = *since_ms;
         *first -= 1;
@@ -39,6 +39,12 @@ impl Asked {
         }
         self.count -= 1;
         Some(since_ms)
+    }
+
+    /// One that started was taken back, and is asked for as before.
+    pub(super) fn give_back(&mut self, since_ms: i64) {
+        self.since.push_front((since_ms, 1));
+        self.count += 1;
     }
 }
 
@@ -49,21 +55,21 @@ mod tests {
     #[test]
     fn the_one_that_was_asked_for_first_starts_first() {
         let mut asked = Asked::default();
-        asked.are(2, 100);
-        asked.are(3, 200);
-        let first = [asked.starts(), asked.starts()];
+        asked.set_count(2, 100);
+        asked.set_count(3, 200);
+        let first = [asked.take_oldest(), asked.take_oldest()];
         assert_eq!(first, [Some(100), Some(100)]);
-        asked.are(1, 300);
-        assert_eq!(asked.starts(), Some(200), "nothing was asked for meanwhile");
-        assert_eq!(asked.starts(), None);
+        asked.set_count(1, 300);
+        assert_eq!(asked.take_oldest(), Some(200), "nothing was asked for meanwhile");
+        assert_eq!(asked.take_oldest(), None);
     }
 
     #[test]
     fn those_that_were_asked_for_last_are_taken_back_first() {
         let mut asked = Asked::default();
-        asked.are(2, 100);
-        asked.are(5, 200);
-        asked.are(1, 300);
-        assert_eq!((asked.starts(), asked.starts()), (Some(100), None));
+        asked.set_count(2, 100);
+        asked.set_count(5, 200);
+        asked.set_count(1, 300);
+        assert_eq!((asked.take_oldest(), asked.take_oldest()), (Some(100), None));
     }
 }

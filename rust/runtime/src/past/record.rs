@@ -10,10 +10,19 @@ use elastane_runs::{LedgerSubject, OpenRun, Run, RunSeries, RunSettings};
 use super::asked::Asked;
 use super::cluster::PastContainer;
 
-/// The oldest applications are forgotten beyond so many containers of ended ones, and beyond so many slots of
-/// their series: 30 MB.
+/// The oldest ended applications are forgotten beyond so many containers, and beyond so many slots of their series:
+/// 30 MB.
 const MOST_CONTAINERS: usize = 50_000;
 const MOST_SLOTS: usize = 1_000_000;
+
+/// Of one application; later ones are not recorded.
+const MOST_OF_ONE: usize = 10_000;
+
+/// A container that ends so soon did not run: another part of YARN refused it.
+const REFUSED_WITHIN_MS: i64 = 100;
+
+/// The last samples of a run arrive sooner after its end.
+const LAST_SAMPLES_MS: i64 = 300_000;
 
 /// The record; empty while no mode is `advise`.
 #[derive(Default)]
@@ -41,6 +50,7 @@ struct Kept {
 #[derive(Debug, Clone)]
 pub(crate) struct RecordedApplication {
     pub(crate) subject: LedgerSubject,
+    /// Those of its first ask for executors included; none before its end.
     pub(crate) settings: RunSettings,
     pub(crate) submitted_ms: i64,
     pub(crate) ended_ms: Option<i64>,
@@ -52,27 +62,30 @@ pub(crate) struct RecordedApplication {
 
 impl RecordedApplication {
     /// The same with what is recorded of its run, which goes on.
-    pub(crate) fn so_far(mut self, run: &OpenRun) -> Self {
+    pub(crate) fn so_far(mut self, run: &OpenRun, settings: &RunSettings) -> Self {
         self.subject.application_key.clone_from(&run.application_key);
+        self.settings = settings.clone();
         self.series = Some(run.recorder.series());
         self
+    }
+
+    /// What it counts for, where the record's size is bounded.
+    fn weight(&self) -> usize {
+        self.containers.len().max(1)
     }
 }
 
 impl Past {
-    /// Records from now on, with what runs already; or forgets everything.
-    pub(crate) fn go_on(&mut self, is_wanted: bool, cluster: &Cluster, now_ms: i64) {
+    /// Begins to record, with what runs already, or forgets everything; unless it is so already.
+    pub(crate) fn set_recording(&mut self, is_wanted: bool, cluster: &Cluster, now_ms: i64) {
+        if is_wanted == self.since_ms.is_some() {
+            return;
+        }
+        let queues = std::mem::take(&mut self.queues);
+        *self = Self { queues, since_ms: is_wanted.then_some(now_ms), ..Self::default() };
         if !is_wanted {
-            if self.since_ms.is_some() {
-                let queues = std::mem::take(&mut self.queues);
-                *self = Self { queues, ..Self::default() };
-            }
             return;
         }
-        if self.since_ms.is_some() {
-            return;
-        }
-        self.since_ms = Some(now_ms);
         for (number, application) in cluster.applications() {
             let subject = LedgerSubject {
                 application_id: application.id.clone(),
@@ -81,7 +94,7 @@ impl Past {
                 application_name: application.name.clone(),
                 user: application.user.to_string(),
             };
-            self.submitted(number, subject, RunSettings::default(), application.submitted_ms);
+            self.submitted(number, subject, application.submitted_ms);
             if let Some(ask) = application.waiting.or(application.held) {
                 self.asked(number, &ask, now_ms);
             }
@@ -112,20 +125,19 @@ impl Past {
         &mut self,
         application: ApplicationId,
         subject: LedgerSubject,
-        settings: RunSettings,
         now_ms: i64,
     ) {
         if self.since_ms.is_some() {
-            let application_record = RecordedApplication {
+            let record = RecordedApplication {
                 subject,
-                settings,
+                settings: RunSettings::default(),
                 submitted_ms: now_ms,
                 ended_ms: None,
                 containers: Vec::new(),
                 series: None,
                 asked: Asked::default(),
             };
-            self.running.insert(application, application_record);
+            self.running.insert(application, record);
         }
     }
 
@@ -138,14 +150,7 @@ impl Past {
 
     pub(crate) fn asked(&mut self, application: ApplicationId, ask: &Ask, now_ms: i64) {
         if let Some(record) = self.running.get_mut(&application) {
-            record.asked.are(ask.count, now_ms);
-        }
-    }
-
-    /// What the first ask for executors says of the settings.
-    pub(crate) fn asked_first(&mut self, application: ApplicationId, settings: &RunSettings) {
-        if let Some(record) = self.running.get_mut(&application) {
-            record.settings.0.extend(settings.0.clone());
+            record.asked.set_count(ask.count, now_ms);
         }
     }
 
@@ -153,7 +158,12 @@ impl Past {
         let Some(record) = self.running.get_mut(&container.application) else {
             return;
         };
-        let asked_ms = record.asked.starts().unwrap_or(container.start_ms);
+        let asked_ms = record.asked.take_oldest().unwrap_or(container.start_ms);
+        // One that outlived a ResourceManager is older than the submission that its successor recovered.
+        record.submitted_ms = record.submitted_ms.min(container.start_ms);
+        if record.containers.len() >= MOST_OF_ONE {
+            return;
+        }
         self.places.insert(id.to_owned(), (container.application, record.containers.len()));
         record.containers.push(PastContainer {
             kind: container.kind,
@@ -171,19 +181,31 @@ impl Past {
             && let Some(container) = record.containers.get_mut(place)
         {
             container.ended_ms = Some(now_ms);
+            if now_ms - container.started_ms < REFUSED_WITHIN_MS {
+                container.ended_ms = Some(container.started_ms);
+                record.asked.give_back(container.asked_ms);
+            }
         }
     }
 
-    /// An application ended, with its containers.
-    pub(crate) fn ended(&mut self, application: ApplicationId, now_ms: i64) {
+    /// An application with these settings ended, with its containers.
+    pub(crate) fn ended(
+        &mut self,
+        application: ApplicationId,
+        settings: Option<&RunSettings>,
+        now_ms: i64,
+    ) {
         let Some(mut record) = self.running.remove(&application) else {
             return;
         };
         record.ended_ms = Some(now_ms);
+        record.settings = settings.cloned().unwrap_or_default();
+        record.containers.retain(|container| container.ended_ms != Some(container.started_ms));
+        record.containers.shrink_to_fit();
         for container in &mut record.containers {
             container.ended_ms.get_or_insert(now_ms);
         }
-        self.kept.containers += record.containers.len();
+        self.kept.containers += record.weight();
         self.ended.push_back(Arc::new(record));
         self.forget_beyond(MOST_CONTAINERS, MOST_SLOTS);
     }
@@ -192,10 +214,13 @@ impl Past {
     pub(crate) fn closed(&mut self, runs: &[Run]) {
         for run in runs {
             // The newest are the last ones.
-            let mut newest_first = self.ended.iter_mut().rev();
-            let found =
-                newest_first.find(|record| record.subject.application_id == run.application_id);
-            if let Some(record) = found {
+            let from_ms = run.ended_ms - LAST_SAMPLES_MS;
+            let newest_first = self.ended.iter_mut().rev();
+            let mut recent = newest_first.take_while(|record| record.ended_ms >= Some(from_ms));
+            let is_of = |record: &&mut Arc<RecordedApplication>| {
+                record.subject.application_id == run.application_id
+            };
+            if let Some(record) = recent.find(is_of) {
                 let record = Arc::make_mut(record);
                 record.subject.application_key.clone_from(&run.application_key);
                 self.kept.slots += slots(&run.series);
@@ -207,12 +232,13 @@ impl Past {
         }
     }
 
-    /// Forgets the oldest ended applications; the record then begins with the oldest that is left.
+    /// Forgets the oldest ended applications, and what was submitted before they ended is not compared. The newest stays.
     fn forget_beyond(&mut self, most_containers: usize, most_slots: usize) {
-        while (self.kept.containers > most_containers || self.kept.slots > most_slots)
+        while self.ended.len() > 1
+            && (self.kept.containers > most_containers || self.kept.slots > most_slots)
             && let Some(oldest) = self.ended.pop_front()
         {
-            self.kept.containers -= oldest.containers.len();
+            self.kept.containers -= oldest.weight();
             self.kept.slots -= oldest.series.as_deref().map_or(0, slots);
             self.since_ms = self.since_ms.max(oldest.ended_ms);
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use elastane_core::cluster::{ApplicationId, QueueShare};
 use parking_lot::Mutex;
 
+use super::Kept;
 use super::cluster::{PastApplication, PastCluster, PastNode};
 use super::record::RecordedApplication;
 use crate::depository::DepositoryThread;
@@ -25,7 +26,7 @@ pub(crate) struct PastSnapshot {
 impl PastSnapshot {
     /// None where nothing is recorded.
     pub(crate) fn begin(service: &Service, now_ms: i64) -> Option<Self> {
-        let (past, _, settings) = service.record();
+        let Kept { past, settings, .. } = service.kept();
         let nodes = service.cluster().nodes().map(|(_, entry)| PastNode {
             registered: entry.registered,
             physical: entry.node.capacity,
@@ -52,7 +53,7 @@ impl PastSnapshot {
         let planned = |record: RecordedApplication| {
             let key = &record.subject.application_key;
             PastApplication {
-                demands: depository.demands(key, &record.settings, self.until_ms),
+                demands: depository.look_at_demands(key, &record.settings),
                 runs: depository.runs_of(key),
                 series: record.series.unwrap_or_default(),
                 submitted_ms: record.submitted_ms,
@@ -74,6 +75,7 @@ impl PastSnapshot {
 
 /// A running application.
 fn so_far(service: &Service, application: ApplicationId) -> Option<RecordedApplication> {
-    let (past, runs, _) = service.record();
-    Some(past.running(application)?.clone().so_far(runs.open(application)?))
+    let Kept { past, runs, .. } = service.kept();
+    let recorded = past.running(application)?.clone();
+    Some(recorded.so_far(runs.open(application)?, runs.settings(application)?))
 }

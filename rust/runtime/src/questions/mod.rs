@@ -82,7 +82,7 @@ impl Question {
                 Answer::Plan(ClusterPlan::of(service, label.as_deref(), now_ms))
             }
             Self::Advice => {
-                let is_recording = service.lock().record().2.advises.anywhere;
+                let is_recording = service.lock().kept().settings.advises.anywhere;
                 let past = || {
                     let snapshot = PastSnapshot::begin(&service.lock(), now_ms)?;
                     Some(snapshot.complete(service, depository))

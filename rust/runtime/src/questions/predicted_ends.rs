@@ -1,9 +1,9 @@
 //! When running applications are expected to end, by the lengths of their earlier runs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use elastane_core::Cluster;
-use elastane_core::cluster::{ApplicationId, NodeId};
+use elastane_core::cluster::ApplicationId;
 use elastane_predict::RunLength;
 use elastane_runs::{ContainerKind, RunSettings};
 use parking_lot::Mutex;
@@ -13,9 +13,7 @@ use crate::depository::DepositoryThread;
 use crate::service::Service;
 
 /// Applications that are copied before a heartbeat gets its turn.
-const AT_ONCE: usize = 200;
-/// Nodes whose containers are copied before a heartbeat gets its turn.
-const NODES_AT_ONCE: usize = 50;
+const AT_ONCE: usize = 20;
 
 /// By YARN's id; those whose end is not predicted are left out.
 #[derive(Debug, Serialize)]
@@ -45,20 +43,16 @@ impl PredictedEnds {
         now_ms: i64,
     ) -> Self {
         let running = running(service.lock().cluster(), ids);
-        let mut lengths = HashMap::new();
+        let mut predicted_ends = BTreeMap::new();
         for some in running.chunks(AT_ONCE) {
             let snapshots = RunSnapshot::take_all(&service.lock(), some);
-            lengths.extend(snapshots.into_iter().filter_map(|run| {
+            predicted_ends.extend(snapshots.into_iter().filter_map(|run| {
                 let length = depository.length(&run.key, &run.settings)?;
-                Some((run.application, (run.id, length)))
+                let start_ms = *run.starts_ms.get(&length.kind)?;
+                Some((run.id, PredictedEnd::of(&length, start_ms, now_ms)?))
             }));
         }
-        let starts_ms = oldest_starts_ms(service, &lengths);
-        let ends = lengths.into_iter().filter_map(|(application, (id, length))| {
-            let start_ms = *starts_ms.get(&application)?;
-            Some((id, PredictedEnd::of(&length, start_ms, now_ms)?))
-        });
-        Self { predicted_ends: ends.collect() }
+        Self { predicted_ends }
     }
 }
 
@@ -89,20 +83,28 @@ fn running(cluster: &Cluster, ids: &[String]) -> Vec<ApplicationId> {
 
 /// Plain data of one moment.
 struct RunSnapshot {
-    application: ApplicationId,
     id: String,
     key: String,
     settings: RunSettings,
+    /// When the oldest container of each kind that runs and was measured started. Those that ended or were replaced do
+    /// not count.
+    starts_ms: BTreeMap<ContainerKind, i64>,
 }
 
 impl RunSnapshot {
     /// Of those that still run.
     fn take_all(service: &Service, applications: &[ApplicationId]) -> Vec<Self> {
-        let (_, runs, _) = service.record();
+        let runs = service.kept().runs;
         let taken = applications.iter().filter_map(|application| {
             let run = runs.open(*application)?;
+            let mut starts_ms = BTreeMap::new();
+            let containers = run.recorder.containers();
+            for container in containers.filter_map(|id| service.cluster().container(id)) {
+                let oldest_ms = starts_ms.entry(container.kind).or_insert(container.start_ms);
+                *oldest_ms = container.start_ms.min(*oldest_ms);
+            }
             Some(Self {
-                application: *application,
+                starts_ms,
                 id: run.application_id.clone(),
                 key: run.application_key.clone(),
                 settings: runs.settings(*application)?.clone(),
@@ -110,35 +112,4 @@ impl RunSnapshot {
         });
         taken.collect()
     }
-}
-
-/// When the oldest running container of the kind that the length is of started. Executors that ended or were replaced do
-/// not count.
-fn oldest_starts_ms(
-    service: &Mutex<Service>,
-    lengths: &HashMap<ApplicationId, (String, RunLength)>,
-) -> HashMap<ApplicationId, i64> {
-    let mut oldest = HashMap::new();
-    if lengths.is_empty() {
-        return oldest;
-    }
-    let nodes: Vec<_> = service.lock().cluster().nodes().map(|(id, _)| id).collect();
-    for some in nodes.chunks(NODES_AT_ONCE) {
-        let starts = starts(service.lock().cluster(), some);
-        for (application, kind, start_ms) in starts {
-            if lengths.get(&application).is_some_and(|(_, length)| length.kind == kind) {
-                let oldest_ms = oldest.entry(application).or_insert(start_ms);
-                *oldest_ms = start_ms.min(*oldest_ms);
-            }
-        }
-    }
-    oldest
-}
-
-/// The containers of these nodes, and when they started.
-fn starts(cluster: &Cluster, nodes: &[NodeId]) -> Vec<(ApplicationId, ContainerKind, i64)> {
-    let nodes = nodes.iter().filter_map(|id| cluster.node(*id));
-    let containers = nodes.flat_map(|node| node.containers());
-    let known = containers.filter_map(|(id, _)| cluster.container(id));
-    known.map(|it| (it.application, it.kind, it.start_ms)).collect()
 }

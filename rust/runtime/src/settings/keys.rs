@@ -30,13 +30,11 @@ impl Keys {
         }
     }
 
-    /// Whether this key, or one below it, has the value.
-    pub(super) fn any_below(&self, key: &str, value: &str) -> bool {
-        let full = format!("{PREFIX}{key}");
-        let rest = |key: &str| key.strip_prefix(&full).map(str::to_owned);
-        let is_below = |rest: String| rest.is_empty() || rest.starts_with('.');
-        let mut keys = self.left.iter();
-        keys.any(|(key, it)| it.trim() == value && rest(key).is_some_and(is_below))
+    /// Whether a key that begins with one of these has the value.
+    pub(super) fn any_below(&self, beginnings: &[&str], value: &str) -> bool {
+        let begins =
+            |key: &str| beginnings.iter().any(|it| key.starts_with(&format!("{PREFIX}{it}")));
+        self.left.iter().any(|(key, it)| it.trim() == value && begins(key))
     }
 
     pub(super) fn take(&mut self, key: &str) -> Option<String> {

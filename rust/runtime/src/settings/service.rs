@@ -99,7 +99,7 @@ impl ServiceSettings {
     pub(super) fn read(keys: &mut Keys, virtual_cores_count: bool) -> Result<Self, SettingsError> {
         let default = Self::default();
         let cluster = default.cluster;
-        let anywhere = keys.any_below("mode", ADVISE);
+        let somewhere = keys.any_below(&["mode.label.", "mode.queue."], ADVISE);
         let mode = keys.take("mode").unwrap_or_else(|| "observe".to_owned());
         let Some((_, enforce)) = MODES.into_iter().find(|(name, _)| *name == mode) else {
             return Err(refused("mode", &mode, "off, observe, advise or enforce"));
@@ -145,7 +145,7 @@ impl ServiceSettings {
             policy,
             policy_options: PolicyOptions { peaks, favor },
             report_interval_ms,
-            advises: Advises { by_default: mode == ADVISE, anywhere },
+            advises: Advises { by_default: mode == ADVISE, anywhere: somewhere || mode == ADVISE },
             journal_usage: keys.switch("journal.usage", "false", "true")?,
             prices: Prices {
                 core_hour: keys.number("price.core-hour", 0.0, PRICES)?,

@@ -8,7 +8,7 @@ use super::EARLIER_BY_S;
 use super::groups::Groups;
 use super::replay::{Replay, ReplayedGroup};
 
-/// Of all compared applications.
+/// Of all compared applications; node-hours are of all that are replayed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Figures {
     /// From the first submission to the last end.

@@ -3,6 +3,9 @@
 use elastane_core::cluster::{Predicted, Request};
 use elastane_core::{Demand, Resources, SLOT_MS};
 
+/// Leads are rounded to a multiple of this.
+const LEAD_STEP_MS: i64 = 15_000;
+
 /// A master's part in each of an application's first executors.
 #[derive(Debug, Clone)]
 pub(super) struct Master<'a> {
@@ -26,6 +29,9 @@ pub(super) struct Share<'a> {
 impl<'a> Share<'a> {
     pub(super) fn of(master: Master<'a>, executors: usize, request: Request) -> Self {
         let executors = executors.max(1) as f64;
+        // So that runs of one application remain alike: the simulator looks at each kind of executor on each node.
+        let lead_ms = (master.lead_ms + LEAD_STEP_MS / 2) / LEAD_STEP_MS * LEAD_STEP_MS;
+        let master = Master { lead_ms, ..master };
         let (own, theirs) = (master.request.memory_bytes as f64, request.memory_bytes as f64);
         let booked = own / (own + executors * theirs).max(1.0);
         let slots_before = (master.lead_ms as f64 * booked / f64::from(SLOT_MS)).round() as usize;

@@ -3,15 +3,15 @@
 use elastane_runtime::PastCluster;
 
 use super::figures::Figures;
-use super::groups::{Group, Groups};
+use super::group::Group;
+use super::groups::Groups;
 use crate::capacity::Capacity;
 use crate::simulator::{Policies, PolicyToSimulate, Settings, SimulationError, simulate};
 
-/// How long executors run depends on when they start, and the other way round: each time the lengths are those of the
-/// starts before.
+/// Lengths depend on starts, and starts on lengths. Each repetition uses the starts of the one before.
 const TIMES: usize = 4;
 
-/// A replay is given up after so many times what it stands for, and an hour.
+/// A replay is given up after so many times the record's length, and an hour.
 const GIVE_UP_AFTER: i64 = 4;
 const HOUR_MS: i64 = 3_600_000;
 
@@ -47,11 +47,11 @@ impl Replay {
         past: &PastCluster,
         scheduler: Scheduler,
     ) -> Result<Self, SimulationError> {
-        let (policy, settings) = (policy(past, scheduler), settings(groups, past));
+        let (policy, settings) = (policy(past, scheduler), settings(past));
         let mut starts: Option<Vec<Vec<f64>>> = None;
         let mut run = None;
         for _ in 0..TIMES {
-            let workload = groups.workload(starts.as_deref());
+            let workload = groups.workload(starts.as_deref().unwrap_or_default());
             let outcome =
                 simulate(&workload, &Policies::with(known), &policy, &settings, 1, &mut |_| {})?;
             let all = outcome.applications.iter().map(|it| it.starts_s.clone());
@@ -75,10 +75,9 @@ impl Replay {
         let seconds = |at_ms: i64| (at_ms - past.since_ms) as f64 / 1e3;
         let replayed = groups.all().iter().map(|group| {
             let application = group.application;
-            let masters = application.containers.iter();
-            let mut masters = masters.filter(|it| it.kind.is_application_master());
-            let master_waits_ms =
-                masters.next_back().map_or(0, |it| it.started_ms - application.submitted_ms);
+            let mut masters = application.containers.iter();
+            let master = masters.find(|it| it.kind.is_application_master());
+            let master_waits_ms = master.map_or(0, |it| it.started_ms - application.submitted_ms);
             let waits = group.containers.iter().map(|it| {
                 let own_ms = it.started_ms - it.asked_ms;
                 // The group of a master alone has counted its wait.
@@ -91,7 +90,7 @@ impl Replay {
                 ended_s: seconds(application.ended_ms.unwrap_or(past.until_ms)),
             }
         });
-        Self::new(groups, replayed.collect(), occupied_s(past))
+        Self::new(groups, replayed.collect(), occupied_s(groups, past))
     }
 
     fn new(groups: &Groups<'_>, replayed: Vec<ReplayedGroup>, occupied_s: f64) -> Self {
@@ -114,9 +113,9 @@ fn waits(group: &Group<'_>, starts_s: &[f64]) -> Vec<f64> {
     starts_s.iter().map(|start_s| (start_s - arrival_s).max(0.0)).collect()
 }
 
-/// Time in which nodes had a container.
-fn occupied_s(past: &PastCluster) -> f64 {
-    let containers = past.applications.iter().flat_map(|it| &it.containers);
+/// Time in which nodes had a container of what is replayed.
+fn occupied_s(groups: &Groups<'_>, past: &PastCluster) -> f64 {
+    let containers = groups.applications().into_iter().flat_map(|it| &it.containers);
     let mut spans: Vec<(u32, i64, i64)> = containers
         .map(|it| {
             let until_ms = it.ended_ms.unwrap_or(past.until_ms);
@@ -142,7 +141,7 @@ fn policy(past: &PastCluster, scheduler: Scheduler) -> String {
 }
 
 /// The settings that the cluster would enforce by.
-fn settings(groups: &Groups<'_>, past: &PastCluster) -> Settings {
+fn settings(past: &PastCluster) -> Settings {
     let production = Settings::default();
     Settings {
         policy_options: past.settings.policy_options,
@@ -155,8 +154,6 @@ fn settings(groups: &Groups<'_>, past: &PastCluster) -> Settings {
         give_up_after_ms: GIVE_UP_AFTER * (past.until_ms - past.since_ms) + HOUR_MS,
         // The predicted demands have theirs.
         margin: 0.0,
-        // A queue at its maximum leaves room that no heartbeat may fill now, and a later one may.
-        skip_idle_heartbeats: !groups.have_maximum(),
         ..production
     }
 }

@@ -77,8 +77,9 @@ impl Queues {
     /// Whether one more container of an application stays within its queue's part of so much memory.
     pub(super) fn may_have(&self, application: usize, bookable_bytes: u64) -> bool {
         let (queue, memory_bytes) = self.applications[application];
-        let most = bookable_bytes as f64 * self.queues[queue].maximum;
-        (self.used_bytes[queue] + memory_bytes) as f64 <= most
+        let maximum = self.queues[queue].maximum;
+        maximum >= 1.0
+            || (self.used_bytes[queue] + memory_bytes) as f64 <= bookable_bytes as f64 * maximum
     }
 
     /// A container of an application starts.

@@ -38,6 +38,8 @@ pub(super) struct ResourceManager {
     /// Whether the nodes' bookable capacity and the queues' limits follow demand, as in production.
     follows_demand: bool,
     queues: Queues,
+    /// What the nodes may book in all, when their bookable capacity was last read.
+    bookable_bytes: u64,
     applications: Vec<KnownApplication>,
     /// By the service's number, the place in the workload.
     places: Vec<usize>,
@@ -102,6 +104,7 @@ impl ResourceManager {
             plans_starts,
             follows_demand,
             queues,
+            bookable_bytes: 0,
             applications: vec![KnownApplication::default(); workload.applications.len()],
             places: Vec::new(),
             earliest: vec![vec![0; kinds_remembered]; workload.machines.len()],
@@ -117,6 +120,7 @@ impl ResourceManager {
         if !self.follows_demand {
             self.service.cluster_mut().raise_to_ceiling(0);
         }
+        self.read_bookable();
     }
 
     /// Whether the nodes' bookable capacity follows demand.
@@ -127,6 +131,7 @@ impl ResourceManager {
     /// Has the bookable capacity follow demand. Returns the machines that may book more than before.
     pub(super) fn follow_demand(&mut self, now_ms: i64) -> Vec<usize> {
         let (changes, _) = self.service.bookable_changes(usize::MAX, now_ms);
+        self.read_bookable();
         let raised = changes.into_iter().filter(|change| change.from.is_below(change.ratio));
         raised.map(|change| change.node.0 as usize).collect()
     }
@@ -201,7 +206,6 @@ impl ResourceManager {
         let free = self.free(machine, self.cluster_settings().max_ratio);
         let mut order = self.service.round(node, free, now_ms)?;
         self.queues.order(&mut order, |application| self.places[application.0 as usize]);
-        let bookable_bytes = self.queues.have_maximum().then(|| self.bookable_bytes());
         for application in order {
             let place = self.places[application.0 as usize];
             let spec = &specs[place];
@@ -209,7 +213,7 @@ impl ResourceManager {
             if !spec.request.fits_into(free) {
                 continue;
             }
-            if bookable_bytes.is_some_and(|bytes| !self.queues.may_have(place, bytes)) {
+            if !self.queues.may_have(place, self.bookable_bytes) {
                 continue;
             }
             let known = &mut self.applications[place];
@@ -311,15 +315,17 @@ impl ResourceManager {
         }
     }
 
-    /// What the nodes may book in all.
-    fn bookable_bytes(&self) -> u64 {
-        let nodes = self.service.cluster().nodes();
+    fn read_bookable(&mut self) {
+        if !self.queues.have_maximum() {
+            return; // Nobody asks.
+        }
         let thousandths = |ratio: BookableRatio| u64::from(ratio.memory_thousandths);
+        let nodes = self.service.cluster().nodes();
         let bookable = nodes.map(|(_, entry)| match self.follows_demand {
             true => entry.registered.memory_bytes / 1_000 * thousandths(entry.bookable),
             false => entry.registered.memory_bytes,
         });
-        bookable.sum()
+        self.bookable_bytes = bookable.sum();
     }
 
     /// This multiple of a node's registered size, less the booked requests.

@@ -10,6 +10,8 @@ pub(super) struct Answer {
     pub(super) is_working: bool,
     /// [`Advice`] of the latest finished replay, as it came.
     pub(super) advice: Option<Value>,
+    /// Why the last replay gave no advice.
+    pub(super) failure: Option<String>,
 }
 
 impl Answer {
@@ -29,7 +31,8 @@ pub(super) struct Advice {
     /// Applications and containers that ended, and are compared.
     pub(super) applications: usize,
     pub(super) containers: usize,
-    pub(super) still_running: usize,
+    /// Applications that began before the record or had not ended.
+    pub(super) not_compared: usize,
     /// Applications that had not run before: they are planned by the run itself.
     pub(super) first_runs: usize,
     /// Applications without a measured container.

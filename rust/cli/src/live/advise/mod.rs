@@ -59,11 +59,12 @@ impl Advise {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
         let answer = finished(&self.ask.resource_manager())?;
         let Some(value) = answer.advice else {
-            let problem = match answer.is_recording {
-                true => "the scheduler has no advice yet; ask again later",
-                false => HOW_TO_RECORD,
+            let problem = match (answer.failure, answer.is_recording) {
+                (Some(failure), _) => failure,
+                (None, true) => "the scheduler has no advice yet; ask again later".to_owned(),
+                (None, false) => HOW_TO_RECORD.to_owned(),
             };
-            return Err(Failure::Failed(problem.to_owned()));
+            return Err(Failure::Failed(problem));
         };
         if self.json {
             writeln!(output, "{value}")?;

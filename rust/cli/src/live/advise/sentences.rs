@@ -120,8 +120,14 @@ fn compared(comparison: &Comparison) -> String {
             advice.first_runs,
             "of them had not run before, and the replay plans them by the run itself",
         ),
-        (advice.still_running, "still run, and are replayed without being compared"),
-        (advice.left_out, "are left out, because none of their containers was measured"),
+        (
+            advice.not_compared,
+            "began before the record or had not ended, and are replayed without being compared",
+        ),
+        (
+            advice.left_out,
+            "are left out: none of their containers was measured, or one is too large for any node",
+        ),
     ];
     let others = others.into_iter().filter(|(number, _)| *number > 0);
     parts.extend(others.map(|(number, why)| format!("{number} {why}")));

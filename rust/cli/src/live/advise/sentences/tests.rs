@@ -10,7 +10,7 @@ fn advice(mean_completion_s: f64, node_hours: f64, containers_earlier: usize) ->
     let figures = |mean_completion_s: f64, node_hours: f64| json!({"makespan_s": 1, "mean_completion_s": mean_completion_s, "mean_wait_s": 1, "node_hours": node_hours});
     let advice = json!({
         "as_of_ms": 120_000, "took_s": 1, "since_ms": 0, "problem": null, "applications": 1, "containers": 3,
-        "still_running": 0, "first_runs": 0, "left_out": 0, "recorded": figures(1.0, 1.0),
+        "not_compared": 0, "first_runs": 0, "left_out": 0, "recorded": figures(1.0, 1.0),
         "capacity": figures(100.0, 10.0), "enforce": figures(mean_completion_s, node_hours),
         "replay_error": null, "containers_earlier": containers_earlier, "mean_earlier_s": 2.5, "queues": [],
         "by_application": [], "more_applications": 0, "assumptions": [],

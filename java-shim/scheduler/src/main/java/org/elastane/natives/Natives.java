@@ -281,11 +281,14 @@ public final class Natives {
   public static native String health(long core);
 
   /**
-   * What people ask about the latest decisions, one node, containers or applications.
+   * What people ask about the latest decisions, one node, containers, applications, the plan,
+   * profiles or what mode enforce would win.
    *
    * @param question {@code {"about": "decisions", "limit", "before", "application", "container",
    *     "node", "kind"}}, {@code {"about": "node", "node"}}, {@code {"about": "containers",
-   *     "containers"}} or {@code {"about": "predicted-ends", "applications"}}
+   *     "containers"}}, {@code {"about": "predicted-ends", "applications"}}, {@code {"about":
+   *     "plan", "label"}}, {@code {"about": "profiles", "offset", "limit"}} or {@code {"about":
+   *     "advice"}}
    * @return JSON; {@code null} as JSON for a node that the core does not know
    */
   public static native String answer(long core, String question, long nowMs);

@@ -95,13 +95,14 @@ export class AdviceSection {
     }
   }
 
-  #show({ is_recording: isRecording, advice }) {
+  #show({ is_recording: isRecording, advice, failure }) {
     if (advice) {
       this.#result.show(advice);
       const took = duration(1000 * Math.max(1, advice.took_s));
       setText(this.#told, `Worked out from the record up to ${moment(advice.as_of_ms)}, in ${took}.`);
     } else {
-      const why = isRecording ? "no replay was finished" : `mode ${MODE} is not set, so nothing is recorded`;
+      const noReplay = failure ?? "no replay was finished";
+      const why = isRecording ? noReplay : `mode ${MODE} is not set, so nothing is recorded`;
       setText(this.#told, `There are no figures: ${why}.`);
     }
   }

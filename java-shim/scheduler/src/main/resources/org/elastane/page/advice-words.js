@@ -81,8 +81,8 @@ export function isLarge(error) {
 /** Which applications the figures are about. */
 export function scopeWords({ since_ms: since, applications, containers, ...advice }) {
   const counts = [
-    ["Not compared", advice.still_running, "that had not ended"],
-    ["Left out", advice.left_out, "without a measured container"],
+    ["Not compared", advice.not_compared, "that began before the record or had not ended"],
+    ["Left out", advice.left_out, "without a measured container, or too large for any node"],
     ["Planned by the run itself", advice.first_runs, "that had not run before"],
   ];
   const others = counts
