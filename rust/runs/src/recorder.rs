@@ -95,11 +95,6 @@ impl RunRecorder {
         self.containers.is_empty()
     }
 
-    /// The containers that were sampled, also those that ended.
-    pub fn containers(&self) -> impl Iterator<Item = &str> {
-        self.containers.keys().map(String::as_str)
-    }
-
     /// For each kind that had a container, the mean over the containers that lived in each slot.
     pub fn series(&self) -> Vec<RunSeries> {
         let mut totals = self.totals.clone();

@@ -1,4 +1,4 @@
-//! What is kept of applications beside their runs: the ledger, and the record for a replay.
+//! What is kept of applications beside their runs: the ledger, the record for a replay, and the starts of containers.
 
 use elastane_core::Cluster;
 use elastane_core::cluster::{ApplicationId, Container};
@@ -6,12 +6,14 @@ use elastane_runs::{LedgerSubject, RunSettings, SubmissionRecord};
 
 use crate::ledger::Ledger;
 use crate::past::Past;
+use crate::starts::Starts;
 
-/// Both are told of submissions, starts and ends.
+/// All are told of starts and ends.
 #[derive(Default)]
 pub(crate) struct Accounts {
     pub(crate) ledger: Ledger,
     pub(crate) past: Past,
+    pub(crate) starts: Starts,
 }
 
 impl Accounts {
@@ -45,6 +47,7 @@ impl Accounts {
     ) {
         self.ledger.runs(cluster, container, is_new, now_ms);
         self.past.started(id, container);
+        self.starts.started(container);
     }
 
     pub(crate) fn finished(
@@ -56,6 +59,7 @@ impl Accounts {
     ) {
         self.ledger.finished(cluster, container, now_ms);
         self.past.finished(id, now_ms);
+        self.starts.ended(container);
     }
 
     /// An application with these settings ended; its samples count until `until_ms`.

@@ -34,6 +34,7 @@ mod runs;
 mod service;
 mod settings;
 mod start_planner;
+mod starts;
 mod status;
 mod submission;
 mod use_history;

@@ -8,6 +8,7 @@ mod snapshot;
 
 use crate::runs::Runs;
 use crate::settings::ServiceSettings;
+use crate::starts::Starts;
 pub use cluster::{PastApplication, PastCluster, PastContainer, PastNode};
 pub(crate) use record::Past;
 pub(crate) use snapshot::PastSnapshot;
@@ -15,6 +16,7 @@ pub(crate) use snapshot::PastSnapshot;
 /// What a service keeps of applications.
 pub(crate) struct Kept<'a> {
     pub(crate) past: &'a Past,
+    pub(crate) starts: &'a Starts,
     pub(crate) runs: &'a Runs,
     pub(crate) settings: &'a ServiceSettings,
 }

@@ -378,7 +378,8 @@ impl Service {
 
     /// What is kept of applications, for people's questions.
     pub(crate) fn kept(&self) -> Kept<'_> {
-        Kept { past: &self.accounts.past, runs: &self.runs, settings: &self.settings }
+        let Accounts { past, starts, .. } = &self.accounts;
+        Kept { past, starts, runs: &self.runs, settings: &self.settings }
     }
 
     /// What a running container is expected to use now.

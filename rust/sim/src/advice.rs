@@ -12,7 +12,7 @@ mod shared_work;
 use elastane_runtime::PastCluster;
 use serde::Serialize;
 
-use figures::{ByApplication, ByQueue, Figures, ReplayError};
+use figures::{ByApplication, ByQueue, Figures, Gain, ReplayError};
 use groups::Groups;
 use replay::{Replay, Scheduler};
 
@@ -143,10 +143,11 @@ impl Advice {
         self.capacity = Some(capacity.figures());
         self.enforce = Some(enforce.figures());
         let mut applications = figures::by_application(groups, recorded, capacity, enforce);
-        let earlier = || applications.iter().map(|it| (it.containers_earlier, it.mean_earlier_s));
-        (self.containers_earlier, self.mean_earlier_s) = figures::all_earlier(earlier());
+        let gain = Gain::of_all(applications.iter().map(|it| &it.gain));
+        self.containers_earlier = gain.containers_earlier;
+        self.mean_earlier_s = gain.mean_earlier_s;
         self.queues = figures::by_queue(&applications);
-        applications.sort_by(|one, other| other.saved_s().total_cmp(&one.saved_s()));
+        applications.sort_by(|one, other| other.gain.saved_s().total_cmp(&one.gain.saved_s()));
         self.more_applications = applications.len().saturating_sub(MOST_APPLICATIONS);
         applications.truncate(MOST_APPLICATIONS);
         self.by_application = applications;

@@ -138,7 +138,7 @@ fn those_that_fit_by_demand_do_not_wait_for_each_other() {
     assert_near(error.mean_completion, 0.0, 0.02);
     let [last, ..] = &advice.by_application[..] else { panic!("no application") };
     assert_eq!(last.id, "application_1_0002", "who gains most comes first");
-    assert_near(last.capacity_completion_s - last.enforce_completion_s, 225.0, 20.0);
+    assert_near(last.gain.capacity_completion_s - last.gain.enforce_completion_s, 225.0, 20.0);
     assert_eq!(advice.queues[0].queue, "root.a");
     assert_eq!(advice.queues[0].applications, 3);
 }
@@ -219,6 +219,30 @@ fn executors_that_are_asked_for_later_share_the_work_too() {
     let advice = Advice::of(&past(vec![application(1, 0, executors)]));
     // 300 s of work by one until 60 s, then by two: 60 + 240 / 2.
     assert_near(advice.enforce.unwrap().mean_completion_s, 180.0, 10.0);
+}
+
+#[test]
+fn without_a_master_executors_are_asked_for_as_long_after_the_submission_as_they_were() {
+    let executor = container(EXECUTOR, 4, [300, 300, 420]);
+    let advice = Advice::of(&past(vec![application(1, 0, vec![executor])]));
+    assert_near(advice.recorded.mean_completion_s, 420.0, 0.1);
+    assert_near(advice.capacity.unwrap().mean_completion_s, 420.0, 5.0);
+    assert_near(advice.capacity.unwrap().mean_wait_s, 0.0, 2.0);
+}
+
+#[test]
+fn a_second_attempt_comes_after_the_first() {
+    // The first master fails after 100 s, the second one's executor ends the application.
+    let containers = vec![
+        container(MASTER, 1, [0, 0, 100]),
+        container(EXECUTOR, 1, [15, 15, 100]),
+        container(MASTER, 1, [100, 100, 215]),
+        container(EXECUTOR, 1, [115, 115, 215]),
+    ];
+    let advice = Advice::of(&past(vec![application(1, 0, containers)]));
+    assert_near(advice.recorded.mean_completion_s, 215.0, 0.1);
+    assert_near(advice.recorded.mean_wait_s, 0.0, 0.1);
+    assert_near(advice.capacity.unwrap().mean_completion_s, 215.0, 10.0);
 }
 
 #[test]

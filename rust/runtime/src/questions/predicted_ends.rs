@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::depository::DepositoryThread;
+use crate::past::Kept;
 use crate::service::Service;
 
 /// Applications that are copied before a heartbeat gets its turn.
@@ -86,25 +87,18 @@ struct RunSnapshot {
     id: String,
     key: String,
     settings: RunSettings,
-    /// When the oldest container of each kind that runs and was measured started. Those that ended or were replaced do
-    /// not count.
+    /// When the oldest container of each kind that runs started. Those that ended or were replaced do not count.
     starts_ms: BTreeMap<ContainerKind, i64>,
 }
 
 impl RunSnapshot {
     /// Of those that still run.
     fn take_all(service: &Service, applications: &[ApplicationId]) -> Vec<Self> {
-        let runs = service.kept().runs;
+        let Kept { runs, starts, .. } = service.kept();
         let taken = applications.iter().filter_map(|application| {
             let run = runs.open(*application)?;
-            let mut starts_ms = BTreeMap::new();
-            let containers = run.recorder.containers();
-            for container in containers.filter_map(|id| service.cluster().container(id)) {
-                let oldest_ms = starts_ms.entry(container.kind).or_insert(container.start_ms);
-                *oldest_ms = container.start_ms.min(*oldest_ms);
-            }
             Some(Self {
-                starts_ms,
+                starts_ms: starts.oldest_ms(*application),
                 id: run.application_id.clone(),
                 key: run.application_key.clone(),
                 settings: runs.settings(*application)?.clone(),

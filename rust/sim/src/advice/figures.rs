@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::EARLIER_BY_S;
 use super::groups::Groups;
 use super::replay::{Replay, ReplayedGroup};
+use crate::summary::mean;
 
 /// Of all compared applications; node-hours are of all that are replayed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -34,8 +35,8 @@ impl Figures {
         let completions: Vec<f64> = ends.values().map(Ended::completion_s).collect();
         Self {
             makespan_s: (last_s - first_ms as f64 / 1e3).max(0.0),
-            mean_completion_s: crate::summary::mean(&completions),
-            mean_wait_s: crate::summary::mean(&waits),
+            mean_completion_s: mean(&completions),
+            mean_wait_s: mean(&waits),
             node_hours: occupied_s / 3_600.0,
             containers: waits.len(),
         }
@@ -63,19 +64,9 @@ impl ReplayError {
     }
 }
 
-/// One application.
-#[derive(Debug, Clone, Serialize)]
-pub struct ByApplication {
-    /// YARN's id.
-    pub id: String,
-    /// The name as it was submitted.
-    pub name: String,
-    /// Who submitted it.
-    pub user: String,
-    /// The queue in which it ended.
-    pub queue: String,
-    /// In Unix milliseconds.
-    pub submitted_ms: i64,
+/// What `enforce` would have made of an application; of a queue the sums and means over its applications.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Gain {
     /// Its executors.
     pub containers: usize,
     /// Those that `enforce` starts earlier than CapacityScheduler.
@@ -90,41 +81,57 @@ pub struct ByApplication {
     pub enforce_completion_s: f64,
 }
 
-impl ByApplication {
+impl Gain {
     pub(super) fn saved_s(&self) -> f64 {
         self.capacity_completion_s - self.enforce_completion_s
     }
+
+    /// Of all together.
+    pub(super) fn of_all<'a>(gains: impl Iterator<Item = &'a Gain> + Clone) -> Self {
+        let sum = |of: fn(&Gain) -> usize| gains.clone().map(of).sum();
+        let mean = |of: fn(&Gain) -> f64| mean(&gains.clone().map(of).collect::<Vec<_>>());
+        let containers_earlier: usize = sum(|it| it.containers_earlier);
+        let earlier_s: f64 =
+            gains.clone().map(|it| it.containers_earlier as f64 * it.mean_earlier_s).sum();
+        Self {
+            containers: sum(|it| it.containers),
+            containers_earlier,
+            mean_earlier_s: earlier_s / containers_earlier.max(1) as f64,
+            recorded_completion_s: mean(|it| it.recorded_completion_s),
+            capacity_completion_s: mean(|it| it.capacity_completion_s),
+            enforce_completion_s: mean(|it| it.enforce_completion_s),
+        }
+    }
 }
 
-/// One queue: sums, and means over its applications.
+/// One application.
+#[derive(Debug, Clone, Serialize)]
+pub struct ByApplication {
+    /// YARN's id.
+    pub id: String,
+    /// The name as it was submitted.
+    pub name: String,
+    /// Who submitted it.
+    pub user: String,
+    /// The queue in which it ended.
+    pub queue: String,
+    /// In Unix milliseconds.
+    pub submitted_ms: i64,
+    /// What it would have gained.
+    #[serde(flatten)]
+    pub gain: Gain,
+}
+
+/// One queue.
 #[derive(Debug, Clone, Serialize)]
 pub struct ByQueue {
     /// Its path.
     pub queue: String,
     /// Compared ones.
     pub applications: usize,
-    /// Their executors.
-    pub containers: usize,
-    /// Those that start earlier.
-    pub containers_earlier: usize,
-    /// By how much these start earlier, on average.
-    pub mean_earlier_s: f64,
-    /// From submission to end, as it was.
-    pub recorded_completion_s: f64,
-    /// The same in the replay as CapacityScheduler.
-    pub capacity_completion_s: f64,
-    /// The same in the replay in mode `enforce`.
-    pub enforce_completion_s: f64,
-}
-
-/// The number of containers that start earlier, and by how much on average.
-pub(super) fn all_earlier(parts: impl Iterator<Item = (usize, f64)>) -> (usize, f64) {
-    let (mut count, mut sum_s) = (0, 0.0);
-    for (containers, mean_s) in parts {
-        count += containers;
-        sum_s += containers as f64 * mean_s;
-    }
-    (count, if count > 0 { sum_s / count as f64 } else { 0.0 })
+    /// What they would have gained.
+    #[serde(flatten)]
+    pub gain: Gain,
 }
 
 /// When an application ended in a replay.
@@ -168,29 +175,32 @@ pub(super) fn by_application(
         groups.all().iter().zip(capacity.groups.iter().zip(&enforce.groups))
     {
         let id = group.application.subject.application_id.as_str();
-        let (containers, gains) = earlier.entry(id).or_default();
+        let (containers, earlier_s) = earlier.entry(id).or_default();
         *containers += group.containers.len();
         let starts = capacity.starts_s.iter().zip(&enforce.starts_s);
-        gains.extend(starts.map(|(before, now)| before - now).filter(|it| *it >= EARLIER_BY_S));
+        earlier_s.extend(starts.map(|(before, now)| before - now).filter(|it| *it >= EARLIER_BY_S));
     }
     let completion_s =
         |ends: &BTreeMap<&str, Ended>, id: &str| ends.get(id).map_or(0.0, Ended::completion_s);
     let applications = groups.compared().into_iter().map(|application| {
         let subject = &application.subject;
         let id = subject.application_id.as_str();
-        let (containers, gains) = earlier.remove(id).unwrap_or_default();
+        let (containers, earlier_s) = earlier.remove(id).unwrap_or_default();
+        let gain = Gain {
+            containers,
+            containers_earlier: earlier_s.len(),
+            mean_earlier_s: mean(&earlier_s),
+            recorded_completion_s: completion_s(&recorded, id),
+            capacity_completion_s: completion_s(&in_capacity, id),
+            enforce_completion_s: completion_s(&in_enforce, id),
+        };
         ByApplication {
             id: id.to_owned(),
             name: subject.application_name.clone(),
             user: subject.user.clone(),
             queue: subject.queue.clone(),
             submitted_ms: application.submitted_ms,
-            containers,
-            containers_earlier: gains.len(),
-            mean_earlier_s: crate::summary::mean(&gains),
-            recorded_completion_s: completion_s(&recorded, id),
-            capacity_completion_s: completion_s(&in_capacity, id),
-            enforce_completion_s: completion_s(&in_enforce, id),
+            gain,
         }
     });
     applications.collect()
@@ -201,22 +211,10 @@ pub(super) fn by_queue(applications: &[ByApplication]) -> Vec<ByQueue> {
     for application in applications {
         queues.entry(&application.queue).or_default().push(application);
     }
-    let queues = queues.into_iter().map(|(queue, all)| {
-        let mean = |of: fn(&ByApplication) -> f64| {
-            crate::summary::mean(&all.iter().map(|it| of(it)).collect::<Vec<_>>())
-        };
-        let earlier = all.iter().map(|it| (it.containers_earlier, it.mean_earlier_s));
-        let (containers_earlier, mean_earlier_s) = all_earlier(earlier);
-        ByQueue {
-            queue: queue.to_owned(),
-            applications: all.len(),
-            containers: all.iter().map(|it| it.containers).sum(),
-            containers_earlier,
-            mean_earlier_s,
-            recorded_completion_s: mean(|it| it.recorded_completion_s),
-            capacity_completion_s: mean(|it| it.capacity_completion_s),
-            enforce_completion_s: mean(|it| it.enforce_completion_s),
-        }
+    let queues = queues.into_iter().map(|(queue, all)| ByQueue {
+        queue: queue.to_owned(),
+        applications: all.len(),
+        gain: Gain::of_all(all.iter().map(|it| &it.gain)),
     });
     queues.collect()
 }
