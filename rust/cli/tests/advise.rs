@@ -78,8 +78,8 @@ instead of 207 s (-27 %), started 312 of 800 containers earlier, by 43 s on aver
 node-hours.
 The replay matches the record: replayed as CapacityScheduler, the mean completion time is 1 % longer than recorded and \
 the makespan is 2 % shorter than recorded.
-Compared: 20 applications with 800 containers that ended; 5 of them had not run before, and the replay plans them by \
-the run itself; 2 began before the record or had not ended, and are replayed without being compared.
+Compared: 20 applications with 800 containers that ended; 5 of them had not run before, and the replay knows one run of \
+them; 2 began before the record or had not ended, and are replayed without being compared.
 As of 2026-11-27T12:22:00.000Z; the replay took 12 s.
 
                                makespan, s  mean completion, s  mean wait, s  node-hours

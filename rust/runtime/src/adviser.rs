@@ -13,7 +13,7 @@ use crate::past::PastCluster;
 /// Replays what happened; the answer is JSON.
 pub type Advise = fn(&PastCluster) -> serde_json::Result<Value>;
 
-/// So many times as long as a replay took, and so long at least, none is begun: replays take a tenth of a core at most.
+/// The pause after a replay, in lengths of that replay, and its least length: replays take a tenth of a core at most.
 const REST: u32 = 9;
 const LEAST_REST: Duration = Duration::from_secs(5);
 

@@ -37,7 +37,8 @@ pub struct Advice {
     pub containers: usize,
     /// Applications that are replayed and not compared: they began before the record, or had not ended.
     pub not_compared: usize,
-    /// Compared ones that had not run before: they are planned by their own run.
+    /// Compared ones that had not run before. The replay plans them by what is known now: one run, which is rarely
+    /// enough to plan by.
     pub first_runs: usize,
     /// Applications without a container that was measured, or with one that is too large for any node or for its
     /// queue: they are not replayed.

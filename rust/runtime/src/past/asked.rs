@@ -10,7 +10,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// So many are asked for now. Where they are fewer, the last ones were taken back.
+    /// The number of containers that are asked for now. If it fell, those that were asked for last were taken back.
     pub(super) fn set_count(&mut self, count: u32, now_ms: i64) {
         if count > self.count {
             self.since.push_back((now_ms, count - self.count));

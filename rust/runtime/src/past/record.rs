@@ -10,8 +10,8 @@ use elastane_runs::{LedgerSubject, OpenRun, Run, RunSeries, RunSettings};
 use super::asked::Asked;
 use super::cluster::PastContainer;
 
-/// The oldest ended applications are forgotten beyond so many containers, and beyond so many slots of their series:
-/// 30 MB.
+/// The largest numbers of containers, and of slots of their series, that are kept of ended applications: 30 MB. Beyond
+/// them the oldest applications are forgotten.
 const MOST_CONTAINERS: usize = 50_000;
 const MOST_SLOTS: usize = 1_000_000;
 

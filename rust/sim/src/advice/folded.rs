@@ -22,7 +22,8 @@ pub(super) struct Master<'a> {
 pub(super) struct Share<'a> {
     master: Master<'a>,
     executors: f64,
-    /// Slots in which the master alone runs, so many that the executors with its shares book as much as it does.
+    /// The number of slots in which the master alone runs: the executors with its shares book in them what the master
+    /// booked in its whole lead.
     pub(super) slots_before: usize,
 }
 

@@ -6,7 +6,8 @@ use elastane_runtime::{PastApplication, PastContainer};
 
 use crate::workload::{ApplicationSpec, Errors, stretched};
 
-const SLOT: f64 = SLOT_MS as f64;
+/// The length of a slot in milliseconds.
+pub(super) const SLOT: f64 = SLOT_MS as f64;
 
 /// One group.
 #[derive(Debug, Clone)]

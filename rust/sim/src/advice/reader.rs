@@ -5,15 +5,13 @@ use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_runtime::{PastApplication, PastCluster, PastContainer};
 
 use super::folded::{Master, Share, with_margin};
-use super::group::{Group, Life};
+use super::group::{Group, Life, SLOT};
 
 /// Executors that are asked for later belong to another group.
 const TOGETHER_MS: i64 = 30_000;
 
-/// Executors that ended at most so long before their application's last one worked until its end.
+/// The longest time from an executor's end to that of its application's last one, if it worked until the end.
 const SHARES_WORK_WITHIN_MS: i64 = 10_000;
-
-const SLOT: f64 = SLOT_MS as f64;
 
 /// One application.
 pub(super) struct Reader<'a> {

@@ -11,7 +11,7 @@ use crate::simulator::{Policies, PolicyToSimulate, Settings, SimulationError, si
 /// Lengths depend on starts, and starts on lengths. Each repetition uses the starts of the one before.
 const TIMES: usize = 4;
 
-/// A replay is given up after so many times the record's length, and an hour.
+/// A replay is given up when its simulated time exceeds this multiple of the record's length by an hour.
 const GIVE_UP_AFTER: i64 = 4;
 const HOUR_MS: i64 = 3_600_000;
 

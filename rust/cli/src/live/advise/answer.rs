@@ -33,7 +33,7 @@ pub(super) struct Advice {
     pub(super) containers: usize,
     /// Applications that began before the record or had not ended.
     pub(super) not_compared: usize,
-    /// Applications that had not run before: they are planned by the run itself.
+    /// Applications that had not run before.
     pub(super) first_runs: usize,
     /// Applications without a measured container.
     pub(super) left_out: usize,

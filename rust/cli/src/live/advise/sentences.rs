@@ -116,10 +116,7 @@ fn compared(comparison: &Comparison) -> String {
         count(advice.containers, "container"),
     )];
     let others = [
-        (
-            advice.first_runs,
-            "of them had not run before, and the replay plans them by the run itself",
-        ),
+        (advice.first_runs, "of them had not run before, and the replay knows one run of them"),
         (
             advice.not_compared,
             "began before the record or had not ended, and are replayed without being compared",

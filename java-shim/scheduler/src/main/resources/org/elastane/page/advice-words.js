@@ -83,7 +83,7 @@ export function scopeWords({ since_ms: since, applications, containers, ...advic
   const counts = [
     ["Not compared", advice.not_compared, "that began before the record or had not ended"],
     ["Left out", advice.left_out, "without a measured container, or too large for any node"],
-    ["Planned by the run itself", advice.first_runs, "that had not run before"],
+    ["Known by one run", advice.first_runs, "that had not run before"],
   ];
   const others = counts
     .filter(([, value]) => value > 0)
