@@ -86,6 +86,16 @@ def wait_sampled(journal: Path, application: str) -> None:
     wait_until(sampled, f"samples of {application} in {journal}", SAMPLE_SECONDS)
 
 
+def wait_measured(journal: Path, containers: list[str], memory_bytes: int) -> None:
+    """Waits until the agents have measured this much memory in each container."""
+
+    def all_hold() -> bool:
+        latest = [measured(journal, one)[-1:] for one in containers]
+        return all(one and one[0]["used"]["memory_bytes"] >= memory_bytes for one in latest)
+
+    wait_until(all_hold, f"{memory_bytes} B in each of {containers} in {journal}", SAMPLE_SECONDS)
+
+
 def wait_idle(journal: Path, application: str) -> None:
     """Waits until each container has used next to no CPU in two reports in a row."""
 

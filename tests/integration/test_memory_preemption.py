@@ -24,6 +24,7 @@ from .expectations import (
     master,
     wait_all_reporting,
     wait_learned,
+    wait_measured,
     wait_sampled,
 )
 
@@ -148,6 +149,10 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
     free_mb = memory.available_bytes() // MEBIBYTE
     each_mb = (free_mb - FLOOR_MB + SHORT_MB) // len(running)
     assert SHORT_MB < each_mb < EXECUTOR_MB - FLOOR_MB, free_mb
+    # In two steps: the second makes the node short when the agent has measured the first.
+    first_bytes = each_mb // 2 * MEBIBYTE
+    younger.hold(each_mb // 2)
+    wait_measured(journal, running, first_bytes)
     younger.hold(each_mb)
     wait_until(
         lambda: manager.application(newer)["numNonAMContainerPreempted"] > 0,
@@ -183,4 +188,4 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
     assert first["container"] == youngest
     assert {entry["container"] for entry in others} <= set(running)
     assert first["available_bytes"] + first["short_bytes"] == FLOOR_MB * MEBIBYTE
-    assert first["resident_bytes"] > SHORT_MB * MEBIBYTE
+    assert first["resident_bytes"] >= first_bytes

@@ -1,8 +1,8 @@
 """Holds memory in Python workers, one task per executor, until told to end.
 
-In FOLDER, `hold-mb` holds the amount for each task, and `end` ends the job; the job waits for both
-files. Each task writes `task-NUMBER-ATTEMPT` when it runs. A task that runs again because its
-executor was lost holds nothing.
+In FOLDER, `hold-mb` holds the amount for each task, and may be raised; `end` ends the job. Each
+task writes `task-NUMBER-ATTEMPT` when it runs. A task that runs again because its executor was lost
+holds nothing.
 """
 
 import sys
@@ -21,10 +21,12 @@ def hold(folder: Path) -> None:
     assert context is not None
     attempt = context.attemptNumber()
     (folder / f"task-{context.partitionId()}-{attempt}").touch()
-    held = b""
+    held, held_mb = [], 0
     while not (folder / "end").exists():
-        if attempt == 0 and not held and (folder / "hold-mb").exists():
-            held = b"\x01" * (int((folder / "hold-mb").read_text()) << 20)
+        if attempt == 0 and (folder / "hold-mb").exists():
+            wanted_mb = int((folder / "hold-mb").read_text())
+            held.append(b"\x01" * ((wanted_mb - held_mb) << 20))
+            held_mb = wanted_mb
         time.sleep(LOOK_EVERY_SECONDS)
 
 
