@@ -6,7 +6,8 @@ import time
 from functools import cached_property
 from typing import Any
 
-from .made_up_answers import STARTED, Answers, application_id
+from .made_up_answers import Answers
+from .made_up_container import STARTED, application_id
 
 REPLAYED = 500
 MORE = 234

@@ -8,28 +8,24 @@ import time
 from functools import cached_property
 from typing import Any
 
+from .made_up_container import (
+    STARTED,
+    amounts,
+    application_id,
+    container_id,
+    made_up_container,
+    node_name,
+)
+
 NODES = 5_000
 APPLICATIONS = 300
 WAITING_EVERY = 10
 CONTAINERS_OF_NODE = 12
 NODE_MB = 262_144
 NODE_VCORES = 64
-STARTED = 1_763_736_000_000
 END = {"at_ms": STARTED + 90_000, "earliest_ms": STARTED, "latest_ms": STARTED + 99_000, "runs": 3}
 HISTORY = 1_080
 STEP_MS = 10_000
-
-
-def node_name(index: int) -> str:
-    return f"node-{index:04}.example.com:45454"
-
-
-def application_id(index: int) -> str:
-    return f"application_{STARTED}_{index:04}"
-
-
-def container_id(application: int, number: int) -> str:
-    return f"container_{STARTED}_{application:04}_01_{number:06}"
 
 
 class Answers:
@@ -68,7 +64,7 @@ class Answers:
         if kind != "applications" or not found:
             return None
         index = int(name.rpartition("_")[2])
-        return {**found[0], "containers": [self._container(index, it, index) for it in range(8)]}
+        return {**found[0], "containers": [made_up_container(index, it, index) for it in range(8)]}
 
     @cached_property
     def nodes(self) -> list[dict[str, Any]]:
@@ -196,7 +192,7 @@ class Answers:
             **self.nodes[index],
             "capacity": amounts(64, NODE_MB << 20),
             "planned": self._plan(1),
-            "containers": [self._container(*name, index) for name in names],
+            "containers": [made_up_container(*name, index) for name in names],
             "hidden_containers": 2,
             "arrivals": [{"application": application_id(0), "name": "nightly-0", "in_ms": 42_000}],
             "history": {"age_ms": ages, "containers": containers, "hidden": hidden},
@@ -310,40 +306,6 @@ class Answers:
             "predicted_end": None if waits else END,
         }
 
-    def _container(self, application: int, number: int, node: int) -> dict[str, Any]:
-        limits = ("weight_cores", "cap_cores", "memory_bytes", "disk_bytes_per_s")
-        network = ("network_weight_bytes_per_s", "network_bytes_per_s")
-        return {
-            "container": container_id(application, number),
-            "application": application_id(application),
-            "node": node_name(node),
-            "application_master": number == 0,
-            "request_priority": None if number == 0 else 1,
-            "running_for_ms": 754_000,
-            "ends_in_ms": None if number == 0 else 305_000,
-            "requested_memory_bytes": 16 << 30,
-            "requested_vcores": 4,
-            "profile": None if number == 0 else "app|SPARK|root|root.etl|nightly|main.py|#",
-            "by_others": number == 0,
-            "margin_percent": 22.5,
-            "corrected_by": [1, 1, 1, 1],
-            "planned": amounts(2.5, 11 << 30),
-            "measured": {
-                "age_ms": 1_200,
-                "used": amounts(2.1, 9 << 30),
-                "sample_ms": 1_000,
-                "cpu_throttled": 0,
-                "cpu_waited_cores": 0,
-                "anonymous_bytes": 8 << 30,
-                "file_bytes": 1 << 30,
-                "heap_used_bytes": 4 << 30,
-                "heap_committed_bytes": 6 << 30,
-                **{f"limit_{name}": None for name in (*limits, *network)},
-                "limit_weight_cores": 2.5,
-                "limit_memory_bytes": 16 << 30,
-            },
-        }
-
     @property
     def _cluster(self) -> dict[str, Any]:
         return self._counted(self._nodes)
@@ -376,11 +338,6 @@ class Answers:
     @staticmethod
     def _page(name: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
         return {"total": len(entries), "offset": 0, name: entries}
-
-
-def amounts(cpu_cores: float, memory_bytes: int) -> dict[str, float]:
-    flows = {"network_bytes_per_s": 1e6, "disk_bytes_per_s": 2e6}
-    return {"cpu_cores": cpu_cores, "memory_bytes": memory_bytes, **flows}
 
 
 def sizes(nodes: int, used: float) -> dict[str, Any]:

@@ -158,6 +158,7 @@ def test_a_node_has_its_containers(
     browser.wait_text("main h2", container["node"])
     shown = browser.wait_text("main", container["container"], running)
     assert f"{CONTAINER_MB} MiB, 1 vcore" in shown
+    browser.wait_text("main", "CPU weight", "without a profile in force")
 
 
 def test_applications_wait_and_run(

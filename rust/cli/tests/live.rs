@@ -85,6 +85,30 @@ fn a_running_application_is_told_with_its_expected_end() {
 }
 
 #[test]
+fn a_container_is_told_with_its_limits() {
+    const CONTAINER: &str = "container_1763736000000_0007_01_000002";
+    let decisions = "HTTP/1.0 200 OK\r\n\r\n{\"decisions\": [], \"next_before\": null}";
+    let told = |limits: &str| {
+        let application = format!(
+            "HTTP/1.0 200 OK\r\n\r\n{{\"containers\": [{{\"container\": \"{CONTAINER}\", \"limits\": {limits}}}, \
+             {{\"container\": \"another\", \"limits\": []}}]}}"
+        );
+        let (url, thread) = server_of(&[decisions, &application]);
+        let printed = elastane(&["explain", CONTAINER, "--resource-manager", &url]).printed();
+        thread.join().unwrap();
+        printed
+    };
+    let limits = "[{\"limit\": \"cpu_weight_cores\", \"in_force\": null, \"planned\": 0.8, \"next\": 0.4, \
+                  \"next_in_ms\": 21000, \"why\": \"why\"}, {\"limit\": \"memory_bytes\", \"in_force\": 3221225472, \
+                  \"planned\": 1073741824, \"next\": null, \"next_in_ms\": 6000, \"why\": \"because\"}]";
+    let expected = "\nIts limits\n  CPU weight: none in force, 0.80 planned, 0.40 in 21 s (cores): why\n  \
+                    memory: 3.00 in force, 1.00 planned, none in 6 s (GiB): because\n";
+    let printed = told(limits);
+    assert!(printed.ends_with(expected), "{printed}");
+    assert!(told("[]").ends_with("\nNo limit is planned or in force\n"));
+}
+
+#[test]
 fn what_a_web_server_refuses_is_told_in_one_line() {
     assert_eq!(
         told("HTTP/1.0 404 Not Found\r\n\r\n<html>no such page</html>"),

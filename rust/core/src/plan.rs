@@ -1,6 +1,10 @@
 //! The limit plan: the limits of a container over the coming time.
 
+mod reasoned;
+
 use elastane_protocol::{CanLimit, Limits, Step};
+
+pub use reasoned::{LimitReason, Reasoned, ReasonedLimits};
 
 use crate::resources::Resources;
 use crate::running::Running;
@@ -98,36 +102,53 @@ impl LimitPlan<'_> {
         let mut offset_ms = 0;
         while offset_ms < self.settings.valid_for_ms {
             let at_ms = elapsed_ms.saturating_add(i64::from(offset_ms));
-            steps.add(offset_ms, self.limits(executor, at_ms, &mut most_held_bytes));
+            steps.add(offset_ms, self.limits(executor, at_ms, &mut most_held_bytes).limits());
             let passed_ms = if offset_ms == 0 { into_slot_ms } else { 0 };
             offset_ms = offset_ms.saturating_add(slot_ms - passed_ms);
         }
         steps.into_steps()
     }
 
-    fn limits(&self, executor: &Running, elapsed_ms: i64, most_held_bytes: &mut f64) -> Limits {
+    /// The limits of `executor` at `now_ms`, with their reasons.
+    pub fn reasoned(&self, executor: &Running, now_ms: i64) -> ReasonedLimits {
+        let elapsed_ms = now_ms.saturating_sub(executor.start_ms).max(0);
+        self.limits(executor, elapsed_ms, &mut self.most_held_bytes(executor, elapsed_ms))
+    }
+
+    fn limits(
+        &self,
+        executor: &Running,
+        elapsed_ms: i64,
+        most_held_bytes: &mut f64,
+    ) -> ReasonedLimits {
         let Self { settings, can_limit, .. } = self;
         let planned = executor.demand.at(elapsed_ms) * (1.0 + self.margin);
-        let weight_cores = planned.cpu_cores.max(LEAST_WEIGHT_CORES);
-        let cap_cores = |ratio: f64| (weight_cores * ratio).max(self.request.cpu_cores) as f32;
-        let cap = |planned: f64| {
-            move |ratio: f64| (planned * ratio).max(LEAST_CAP_BYTES_PER_S).ceil() as u64
+        let weight =
+            Reasoned::planned(planned.cpu_cores).or_if_more(LEAST_WEIGHT_CORES, LimitReason::Least);
+        let cap_cores = |ratio: f64| {
+            let cap = Reasoned { amount: weight.amount * ratio, why: weight.why };
+            cap.or_if_more(self.request.cpu_cores, LimitReason::Request)
         };
-        let network_weight = planned.network_bytes_per_s.max(LEAST_NETWORK_WEIGHT_BYTES_PER_S);
+        let cap = |planned: f64| {
+            move |ratio: f64| {
+                Reasoned::planned(planned * ratio)
+                    .or_if_more(LEAST_CAP_BYTES_PER_S, LimitReason::Least)
+            }
+        };
+        let network_weight = Reasoned::planned(planned.network_bytes_per_s)
+            .or_if_more(LEAST_NETWORK_WEIGHT_BYTES_PER_S, LimitReason::Least);
         let cpu_cap_ratio = settings.cpu_cap_ratio.filter(|_| can_limit.cpu);
         let disk_cap_ratio = settings.disk_cap_ratio.filter(|_| can_limit.disk);
         let network_cap_ratio = settings
             .network_cap_ratio
             .filter(|_| can_limit.network_sent || can_limit.network_received);
-        Limits {
-            cpu_weight_cores: (settings.weighs_cpu && can_limit.cpu).then_some(weight_cores as f32),
+        ReasonedLimits {
+            cpu_weight_cores: (settings.weighs_cpu && can_limit.cpu).then_some(weight),
             cpu_cap_cores: cpu_cap_ratio.map(cap_cores),
             memory_bytes: (settings.limits_memory && can_limit.memory)
                 .then(|| self.memory_bytes(executor, elapsed_ms, most_held_bytes)),
             disk_cap_bytes_per_s: disk_cap_ratio.map(cap(planned.disk_bytes_per_s)),
-            network_weight_bytes_per_s: can_limit
-                .network_sent
-                .then_some(network_weight.ceil() as u64),
+            network_weight_bytes_per_s: can_limit.network_sent.then_some(network_weight),
             network_cap_bytes_per_s: network_cap_ratio.map(cap(planned.network_bytes_per_s)),
         }
     }
@@ -143,7 +164,12 @@ impl LimitPlan<'_> {
     }
 
     /// `most_held_bytes` is the most memory predicted for any earlier time.
-    fn memory_bytes(&self, executor: &Running, elapsed_ms: i64, most_held_bytes: &mut f64) -> u64 {
+    fn memory_bytes(
+        &self,
+        executor: &Running,
+        elapsed_ms: i64,
+        most_held_bytes: &mut f64,
+    ) -> Reasoned {
         let demand = &executor.demand;
         let window_ms = window_ms(executor);
         let is_past_its_end = demand
@@ -152,14 +178,16 @@ impl LimitPlan<'_> {
         let in_grains = |bytes: f64| {
             (bytes * (1.0 + self.margin) / MEMORY_GRAIN_BYTES).ceil() * MEMORY_GRAIN_BYTES
         };
+        let request = Reasoned { amount: self.request.memory_bytes, why: LimitReason::Request };
         let predicted = if is_past_its_end {
-            self.request.memory_bytes
+            Reasoned { why: LimitReason::PastItsEnd, ..request }
         } else {
             let first = demand.slot_at(elapsed_ms - window_ms);
             let last = demand.slot_at(elapsed_ms + window_ms);
             let largest = Resources::peak_of(&demand.slots()[first..=last]).memory_bytes;
             *most_held_bytes = most_held_bytes.max(largest);
-            in_grains(largest).min(self.request.memory_bytes)
+            let planned = Reasoned::planned(in_grains(largest));
+            if planned.amount > request.amount { request } else { planned }
         };
         // A container that holds no more than an earlier prediction has not released it yet: the
         // agent asks its JVM to, and lowers the limit only as resident memory falls. A container
@@ -167,9 +195,9 @@ impl LimitPlan<'_> {
         let measured_bytes = executor.measured_memory_bytes;
         let is_as_predicted = measured_bytes <= *most_held_bytes * (1.0 + self.margin);
         if is_as_predicted {
-            predicted as u64
+            predicted
         } else {
-            predicted.max(in_grains(measured_bytes)) as u64
+            predicted.or_if_more(in_grains(measured_bytes), LimitReason::HoldsMore)
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use elastane_core::Resources;
-use elastane_protocol::{ContainerSamples, Report};
+use elastane_protocol::{CanLimit, ContainerSamples, Report};
 use parking_lot::Mutex;
 
 use crate::use_history::{UseColumns, UseHistory};
@@ -34,6 +34,11 @@ impl ArrivedReport {
     pub(crate) fn of(&self, container: &str) -> Option<(i64, &ContainerSamples)> {
         let samples = self.report.containers.iter().find(|it| it.container == container)?;
         Some((self.at_ms, samples))
+    }
+
+    /// What the agent can limit.
+    pub(crate) fn can_limit(&self) -> CanLimit {
+        self.report.can_limit
     }
 }
 

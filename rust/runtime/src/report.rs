@@ -108,16 +108,16 @@ pub(crate) fn reply(
     report: &Report,
     now_ms: i64,
 ) -> Reply {
-    let plans = if cluster.decides(node, now_ms) {
-        cluster
-            .limit_plans(node, settings, report.can_limit, now_ms)
-            .into_iter()
-            .map(|(container, steps)| ContainerPlan { container: container.to_owned(), steps })
-            .collect()
-    } else {
-        Vec::new()
-    };
-    Reply { acknowledged: report.sequence, valid_for_ms: settings.valid_for_ms, plans }
+    let limits = cluster.limits_on(node).filter(|_| cluster.decides(node, now_ms));
+    let plans = limits.map_or_else(Vec::new, |it| it.plans(settings, report.can_limit, now_ms));
+    let plans = plans.into_iter();
+    let plans =
+        plans.map(|(container, steps)| ContainerPlan { container: container.to_owned(), steps });
+    Reply {
+        acknowledged: report.sequence,
+        valid_for_ms: settings.valid_for_ms,
+        plans: plans.collect(),
+    }
 }
 
 /// The journal's record of a report.

@@ -6,6 +6,7 @@ use clap::Args;
 use elastane_runtime::Record;
 use serde_json::{Value, json};
 
+use super::limits::print_limits;
 use super::resource_manager::ResourceManager;
 use super::subject::{Subject, application_of};
 use super::watch::watched;
@@ -166,7 +167,12 @@ fn print_application(application: &Value, output: &mut Vec<u8>) -> Result<(), Fa
     if let Some(expected) = expected_to_end(&application["predicted_end"]) {
         writeln!(output, "It {expected}")?;
     }
-    print_containers(&application["containers"], output)
+    let containers = &application["containers"];
+    print_containers(containers, output)?;
+    match containers.as_array().map(Vec::as_slice) {
+        Some([container]) => print_limits(&container["limits"], output),
+        _ => Ok(()),
+    }
 }
 
 fn print_node(node: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {

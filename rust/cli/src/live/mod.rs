@@ -2,6 +2,7 @@
 
 mod advise;
 mod explain;
+mod limits;
 mod resource_manager;
 mod status;
 mod subject;

@@ -16,7 +16,7 @@ mod waiting;
 
 pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare, Resized, UserLimit};
 pub use patience::{KeptNode, read_by_round};
-pub use plan::{Outlook, StartNeeds};
+pub use plan::{ContainerLimits, NodeLimits, Outlook, StartNeeds};
 pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
 pub use settings::{ClusterSettings, Exceptions};
 pub use starts::{PlannedStart, StartPlan, StartSearch, plan_starts, read_by_planning};
@@ -28,13 +28,11 @@ pub use state::{
 
 use crate::container_kind::ContainerKind;
 use crate::demand::Demand;
-use crate::plan::PlanSettings;
 use crate::policy::Policy;
 use crate::progress::Progress;
 use crate::reprovision::{ReprovisionSettings, Reprovisioned, Used};
 use crate::resources::Resources;
 use bookable::Bookable;
-use elastane_protocol::{CanLimit, Step};
 use patience::{NodeKeeper, Skips};
 use starts::StartPlanner;
 use state::State;
@@ -343,16 +341,10 @@ impl Cluster {
         self.state.overcommitted(node)
     }
 
-    /// Limits of a node's containers from `now_ms` on. A container without an entry is not limited.
-    pub fn limit_plans(
-        &self,
-        node: NodeId,
-        settings: &PlanSettings,
-        can_limit: CanLimit,
-        now_ms: i64,
-    ) -> Vec<(&str, Vec<Step>)> {
-        let lent_to = self.corrections.lent_to(node);
-        plan::limit_plans(&self.state, node, lent_to, settings, can_limit, now_ms)
+    /// What the limits of a node's containers follow; none for a node that is not there.
+    pub fn limits_on(&self, node: NodeId) -> Option<NodeLimits<'_>> {
+        let entry = self.state.nodes.get(node)?;
+        Some(NodeLimits::of(&self.state, entry, self.corrections.lent_to(node)))
     }
 
     /// How running containers are reprovisioned from now on, if at all. Off by default.

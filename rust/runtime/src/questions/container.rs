@@ -1,11 +1,13 @@
 //! One container: what is planned for it, and what it used last.
 
-use elastane_core::cluster::{Basis, Container};
-use elastane_core::{Cluster, Resource, Resources, Running};
+use elastane_core::cluster::{Basis, Container, NodeLimits};
+use elastane_core::{Resource, Resources, Running};
 use serde::Serialize;
 
+use super::limits::{LimitDetails, LimitsSnapshot};
 use crate::latest_reports::{ArrivedReport, LatestReports};
 use crate::measured_container::MeasuredContainer;
+use crate::service::Service;
 
 /// Plain data of one moment.
 #[derive(Debug)]
@@ -16,11 +18,25 @@ pub(crate) struct ContainerSnapshot {
     container: Container,
     running: Running,
     corrected_by: Resources,
+    limits: Option<LimitsSnapshot>,
 }
 
 impl ContainerSnapshot {
     /// None for a container that does not run.
-    pub(crate) fn take(cluster: &Cluster, id: &str) -> Option<Self> {
+    pub(crate) fn take(service: &Service, id: &str, now_ms: i64) -> Option<Self> {
+        let node = service.cluster().container(id)?.node;
+        let limits = service.cluster().limits_on(node)?;
+        Self::limited(service, id, &limits, now_ms)
+    }
+
+    /// One that runs on the node of `limits`.
+    pub(crate) fn limited(
+        service: &Service,
+        id: &str,
+        limits: &NodeLimits<'_>,
+        now_ms: i64,
+    ) -> Option<Self> {
+        let cluster = service.cluster();
         let container = cluster.container(id)?;
         let node = cluster.node(container.node)?;
         let application = cluster.application(container.application);
@@ -30,13 +46,18 @@ impl ContainerSnapshot {
             node: node.name.clone(),
             running: node.node.get(container.executor)?.clone(),
             corrected_by: cluster.corrected_by(id),
+            limits: limits.of_container(container).map(|limits| LimitsSnapshot {
+                container: limits,
+                settings: service.kept().settings.plan,
+                decides: cluster.decides(container.node, now_ms),
+            }),
             container: container.clone(),
         })
     }
 
     /// Of those that run.
-    pub(crate) fn take_all(cluster: &Cluster, ids: &[String]) -> Vec<Self> {
-        ids.iter().filter_map(|id| Self::take(cluster, id)).collect()
+    pub(crate) fn take_all(service: &Service, ids: &[String], now_ms: i64) -> Vec<Self> {
+        ids.iter().filter_map(|id| Self::take(service, id, now_ms)).collect()
     }
 
     pub(crate) fn into_details(self, reports: &LatestReports, now_ms: i64) -> ContainerDetails {
@@ -51,6 +72,10 @@ impl ContainerSnapshot {
             let measured = MeasuredContainer::of(samples)?;
             let age_ms = now_ms - at_ms + i64::from(samples.samples.last()?.age_ms);
             Some(LatestMeasurement { age_ms, measured })
+        });
+        let limits = report.zip(self.limits).map_or_else(Vec::new, |(report, limits)| {
+            let in_force = report.of(&self.id).and_then(|(_, samples)| samples.limits);
+            limits.details(report.can_limit(), &in_force.unwrap_or_default(), now_ms)
         });
         let Container { kind, request, start_ms, basis, margin, .. } = self.container;
         let planned = self.running.expected_at(now_ms);
@@ -71,6 +96,7 @@ impl ContainerSnapshot {
             corrected_by: Resource::ALL.map(|resource| self.corrected_by.get(resource)),
             planned,
             measured,
+            limits,
         }
     }
 }
@@ -100,6 +126,8 @@ pub(crate) struct ContainerDetails {
     planned: Resources,
     /// None before its first sample.
     measured: Option<LatestMeasurement>,
+    /// Those planned or in force; none before the agent's first report.
+    limits: Vec<LimitDetails>,
 }
 
 #[derive(Debug, Serialize)]

@@ -3,6 +3,7 @@
 
 mod container;
 mod history;
+mod limits;
 mod node;
 mod plan;
 mod planned_series;
@@ -64,13 +65,13 @@ impl Question {
         match self {
             Self::Decisions(wanted) => Answer::Decisions(decisions.find(wanted)),
             Self::Node { node } => {
-                let snapshot = NodeSnapshot::take(service.lock().cluster(), node);
+                let snapshot = NodeSnapshot::take(&service.lock(), node, now_ms);
                 Answer::Node(snapshot.map(|it| Box::new(it.into_details(reports, now_ms))))
             }
             Self::Containers { containers } => {
                 let mut snapshots = Vec::new();
                 for some in containers.chunks(AT_ONCE) {
-                    snapshots.extend(ContainerSnapshot::take_all(service.lock().cluster(), some));
+                    snapshots.extend(ContainerSnapshot::take_all(&service.lock(), some, now_ms));
                 }
                 let details = snapshots.into_iter().map(|it| it.into_details(reports, now_ms));
                 Answer::Containers { containers: details.collect() }

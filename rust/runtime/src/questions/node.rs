@@ -1,12 +1,13 @@
 //! One node: its containers, and what is planned on it.
 
-use elastane_core::{Cluster, Node, Resources};
+use elastane_core::{Node, Resources};
 use serde::Serialize;
 
 use super::container::{ContainerDetails, ContainerSnapshot};
 use super::history::NodeHistory;
 use super::planned_series::PlannedSeries;
 use crate::latest_reports::LatestReports;
+use crate::service::Service;
 
 /// Plain data of one moment.
 #[derive(Debug)]
@@ -18,10 +19,13 @@ pub(crate) struct NodeSnapshot {
 
 impl NodeSnapshot {
     /// None for a node that is not known.
-    pub(crate) fn take(cluster: &Cluster, name: &str) -> Option<Self> {
-        let entry = cluster.node(cluster.node_named(name)?)?;
-        let containers = entry.containers();
-        let containers = containers.filter_map(|(id, _)| ContainerSnapshot::take(cluster, id));
+    pub(crate) fn take(service: &Service, name: &str, now_ms: i64) -> Option<Self> {
+        let cluster = service.cluster();
+        let node = cluster.node_named(name)?;
+        let (entry, limits) = (cluster.node(node)?, cluster.limits_on(node)?);
+        let containers = entry
+            .containers()
+            .filter_map(|(id, _)| ContainerSnapshot::limited(service, id, &limits, now_ms));
         Some(Self {
             name: name.to_owned(),
             node: entry.node.clone(),

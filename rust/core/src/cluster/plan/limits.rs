@@ -1,10 +1,11 @@
 //! Limits over time of every container of a node.
 
-use elastane_protocol::{CanLimit, Limits, Step};
+use elastane_protocol::{CanLimit, Step};
 
-use crate::cluster::state::{Container, NodeEntry, NodeId, State};
+use crate::cluster::state::{Container, NodeEntry, State};
 use crate::node::ExecutorId;
-use crate::plan::{LimitPlan, PlanSettings};
+use crate::plan::{LimitPlan, PlanSettings, ReasonedLimits};
+use crate::resources::Resources;
 use crate::running::Running;
 use crate::timeline::on_grid_ms;
 
@@ -12,71 +13,126 @@ use crate::timeline::on_grid_ms;
 /// hundreds of ids in a message of 256 KiB.
 const MOST_STEPS_OF_A_NODE: usize = 6_000;
 
-/// Limits of every container of a node, from `now_ms` on, for an agent with the abilities
-/// `can_limit`. A container without an entry is not limited. `lent_to` is the executor to which the
-/// node's remaining resources are lent.
-///
-/// The use of an executor without a profile is unknown, and that of one in observe counts as unknown. Where CPU is
-/// weighed, it weighs its share of the virtual cores that run there, so that it neither starves nor starves others.
-pub(crate) fn limit_plans<'a>(
+/// What the limits of a node's containers follow.
+pub struct NodeLimits<'a> {
     state: &'a State,
-    node: NodeId,
+    entry: &'a NodeEntry,
+    /// The executor to which the node's remaining resources are lent.
     lent_to: Option<ExecutorId>,
-    settings: &PlanSettings,
-    can_limit: CanLimit,
-    now_ms: i64,
-) -> Vec<(&'a str, Vec<Step>)> {
-    let Some(entry) = state.nodes.get(node) else {
-        return Vec::new();
-    };
-    let vcores = |container: &Container| f64::from(container.request.vcores.max(1));
-    let all_vcores: f64 = state.containers_on(entry).map(|(_, container)| vcores(container)).sum();
-    let share_of_vcores =
-        |container: &Container| entry.node.capacity.cpu_cores * vcores(container) / all_vcores;
-    let most_steps = MOST_STEPS_OF_A_NODE / entry.containers.len().max(1);
-    let steps = |container: &Container| {
-        let running = planned(entry, container, lent_to)?;
-        let steps = if container.profile().is_some() && !state.is_observed(container) {
-            let plan = LimitPlan {
-                settings,
-                can_limit,
-                most_steps,
-                margin: container.margin,
-                request: entry.request_resources(container.request),
-            };
-            plan.steps(&running, now_ms)
-        } else if settings.weighs_cpu && can_limit.cpu {
-            vec![Step {
-                offset_ms: 0,
-                limits: Limits {
-                    cpu_weight_cores: Some(share_of_vcores(container) as f32),
-                    ..Limits::default()
-                },
-            }]
-        } else {
-            Vec::new()
-        };
-        (!steps.is_empty()).then_some(steps)
-    };
-    let mut plans: Vec<_> = state
-        .containers_on(entry)
-        .filter_map(|(id, container)| Some((id, steps(container)?)))
-        .collect();
-    plans.sort_unstable_by_key(|(id, _)| *id);
-    plans
+    all_vcores: f64,
+    most_steps: usize,
 }
 
-/// The executor that a container's limits follow. While nothing but time moved its demand, the
-/// demand counts from the start itself and not from the slot of the start.
-fn planned(
-    entry: &NodeEntry,
-    container: &Container,
-    lent_to: Option<ExecutorId>,
-) -> Option<Running> {
-    let mut running = entry.node.get(container.executor)?.clone();
-    let was_moved = running.start_ms != on_grid_ms(container.start_ms, container.start_ms);
-    if !was_moved && lent_to != Some(container.executor) {
-        running.start_ms = container.start_ms;
+/// What the limits of one container follow, as plain data.
+#[derive(Debug, Clone)]
+pub struct ContainerLimits {
+    running: Running,
+    /// Whether limits follow what is planned for it. The use of an executor without a profile is unknown, and that
+    /// of one in observe counts as unknown. Where CPU is weighed, it weighs its share of the virtual cores that run
+    /// there, so that it neither starves nor starves others.
+    is_known: bool,
+    margin: f64,
+    request: Resources,
+    share_of_vcores_cores: f64,
+    most_steps: usize,
+}
+
+impl<'a> NodeLimits<'a> {
+    pub(crate) fn of(state: &'a State, entry: &'a NodeEntry, lent_to: Option<ExecutorId>) -> Self {
+        let all_vcores = state.containers_on(entry).map(|(_, container)| vcores(container)).sum();
+        let most_steps = MOST_STEPS_OF_A_NODE / entry.containers.len().max(1);
+        Self { state, entry, lent_to, all_vcores, most_steps }
     }
-    Some(running)
+
+    /// Limits of every container of the node, from `now_ms` on, for an agent with the abilities `can_limit`. A
+    /// container without an entry is not limited.
+    pub fn plans(
+        &self,
+        settings: &PlanSettings,
+        can_limit: CanLimit,
+        now_ms: i64,
+    ) -> Vec<(&'a str, Vec<Step>)> {
+        let containers = self.state.containers_on(self.entry);
+        let mut plans: Vec<_> = containers
+            .filter_map(|(id, container)| {
+                let steps = self.of_container(container)?.steps(settings, can_limit, now_ms);
+                (!steps.is_empty()).then_some((id, steps))
+            })
+            .collect();
+        plans.sort_unstable_by_key(|(id, _)| *id);
+        plans
+    }
+
+    /// None for a container of another node.
+    pub fn of_container(&self, container: &Container) -> Option<ContainerLimits> {
+        let share_of_vcores = vcores(container) / self.all_vcores;
+        Some(ContainerLimits {
+            running: self.planned(container)?,
+            is_known: container.profile().is_some() && !self.state.is_observed(container),
+            margin: container.margin,
+            request: self.entry.request_resources(container.request),
+            share_of_vcores_cores: self.entry.node.capacity.cpu_cores * share_of_vcores,
+            most_steps: self.most_steps,
+        })
+    }
+
+    /// The executor that a container's limits follow. While nothing but time moved its demand, the
+    /// demand counts from the start itself and not from the slot of the start.
+    fn planned(&self, container: &Container) -> Option<Running> {
+        let mut running = self.entry.node.get(container.executor)?.clone();
+        let was_moved = running.start_ms != on_grid_ms(container.start_ms, container.start_ms);
+        if !was_moved && self.lent_to != Some(container.executor) {
+            running.start_ms = container.start_ms;
+        }
+        Some(running)
+    }
+}
+
+impl ContainerLimits {
+    /// Whether limits follow what is planned for it.
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// The limits from `now_ms` on, as far as an agent can set them; empty if nothing is limited.
+    pub fn steps(&self, settings: &PlanSettings, can_limit: CanLimit, now_ms: i64) -> Vec<Step> {
+        if self.is_known {
+            self.plan(settings, can_limit).steps(&self.running, now_ms)
+        } else {
+            let limits = self.by_virtual_cores(settings, can_limit);
+            limits.map(|it| Step { offset_ms: 0, limits: it.limits() }).into_iter().collect()
+        }
+    }
+
+    /// The limits at `now_ms`, with their reasons.
+    pub fn reasoned(
+        &self,
+        settings: &PlanSettings,
+        can_limit: CanLimit,
+        now_ms: i64,
+    ) -> ReasonedLimits {
+        if self.is_known {
+            self.plan(settings, can_limit).reasoned(&self.running, now_ms)
+        } else {
+            self.by_virtual_cores(settings, can_limit).unwrap_or_default()
+        }
+    }
+
+    fn plan<'b>(&self, settings: &'b PlanSettings, can_limit: CanLimit) -> LimitPlan<'b> {
+        let Self { most_steps, margin, request, .. } = *self;
+        LimitPlan { settings, can_limit, most_steps, margin, request }
+    }
+
+    fn by_virtual_cores(
+        &self,
+        settings: &PlanSettings,
+        can_limit: CanLimit,
+    ) -> Option<ReasonedLimits> {
+        let weighs = settings.weighs_cpu && can_limit.cpu;
+        weighs.then(|| ReasonedLimits::by_virtual_cores(self.share_of_vcores_cores))
+    }
+}
+
+fn vcores(container: &Container) -> f64 {
+    f64::from(container.request.vcores.max(1))
 }

@@ -4,6 +4,6 @@ mod limits;
 mod outlook;
 mod planned_start;
 
-pub(crate) use limits::limit_plans;
+pub use limits::{ContainerLimits, NodeLimits};
 pub use outlook::{Outlook, StartNeeds};
 pub(crate) use planned_start::{LifeNeeds, Starts, planned_start};

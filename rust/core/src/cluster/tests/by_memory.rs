@@ -40,7 +40,9 @@ fn containers_without_a_profile_are_weighed_by_their_virtual_cores() {
     place(&mut cluster, "1", small, node, 0);
     place(&mut cluster, "2", large, node, 0);
     let weights: Vec<_> = cluster
-        .limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 0)
+        .limits_on(node)
+        .unwrap()
+        .plans(&PlanSettings::default(), LIMITS_CPU, 0)
         .into_iter()
         .map(|(container, steps)| (container, steps[0].limits.cpu_weight_cores.unwrap()))
         .collect();

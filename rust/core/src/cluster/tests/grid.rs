@@ -108,7 +108,7 @@ proptest! {
             cluster.measured_memory(&container, odd);
             cluster.wait_reason(app, now_ms);
             cluster.round(nodes[1], registered, now_ms);
-            cluster.limit_plans(nodes[0], &PlanSettings::default(), LIMITS_CPU, now_ms);
+            cluster.limits_on(nodes[0]).unwrap().plans(&PlanSettings::default(), LIMITS_CPU, now_ms);
             let _ = cluster.may_preempt(Preemption { node: nodes[0], queue: "root" }, now_ms);
             if number % 3 == 2 {
                 cluster.finished(&container);

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::cluster::{Exceptions, Naming, Offer};
-use crate::plan::PlanSettings;
-use elastane_protocol::CanLimit;
 
 fn modes(cluster: &mut Cluster, modes: &[(&str, bool)]) {
     let enforce_by_queue: BTreeMap<_, _> =
@@ -112,7 +110,7 @@ fn limits_of_what_runs_are_lifted_with_the_mode() {
     };
     let settings = PlanSettings { limits_memory: true, ..PlanSettings::default() };
     let limits = |cluster: &Cluster| {
-        let plans = cluster.limit_plans(node, &settings, all, 0);
+        let plans = cluster.limits_on(node).unwrap().plans(&settings, all, 0);
         plans[0].1[0].limits.memory_bytes
     };
     assert!(limits(&cluster).is_some());

@@ -136,7 +136,8 @@ fn limits_follow_progress() {
     let cores = [[1.0; 10], [3.0; 10]].concat();
     run(&mut cluster, node, "c2", &cores, 0);
     report_progress(&mut cluster, "c2", 0.25, 12 * SLOT);
-    let plans = cluster.limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 12 * SLOT);
+    let plans =
+        cluster.limits_on(node).unwrap().plans(&PlanSettings::default(), LIMITS_CPU, 12 * SLOT);
     let (_, steps) = plans.iter().find(|(id, _)| *id == "c2").unwrap();
     let steps: Vec<_> = steps
         .iter()
@@ -159,7 +160,8 @@ fn progress_of_a_container_without_prediction_changes_nothing() {
 fn a_slow_executor_is_lent_all_remaining_resources_for_one_window() {
     let (mut cluster, node) = with_window();
     assert_eq!(left(&mut cluster, node, 3, 10 * SLOT), [0.0, 3.0, 3.0]);
-    let plans = cluster.limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 10 * SLOT);
+    let plans =
+        cluster.limits_on(node).unwrap().plans(&PlanSettings::default(), LIMITS_CPU, 10 * SLOT);
     let weights: Vec<_> = plans[0]
         .1
         .iter()

@@ -5,6 +5,7 @@ import { expectedEnd, limitOf, plannedStart } from "./applications-view.js";
 import { containersTable } from "./containers-table.js";
 import { decisionsTable } from "./decisions-table.js";
 import { element, section } from "./element.js";
+import { LimitsTable } from "./limits-table.js";
 import { decisionsHref, nodeHref } from "./routes.js";
 import { Table } from "./table.js";
 
@@ -21,6 +22,7 @@ export class ApplicationView {
     { key: (it) => it.name, empty: "Nothing is known yet.", isAlone: true },
   );
   #containers = containersTable(false);
+  #limits = new LimitsTable();
   #decisions = decisionsTable({ without: "application" });
 
   constructor({ id }) {
@@ -31,6 +33,7 @@ export class ApplicationView {
       {},
       section(`Application ${id}`, this.#facts.root),
       section("Containers", this.#containers.root),
+      section("Limits", this.#limits.root),
       section(
         "Latest decisions",
         this.#decisions.root,
@@ -55,6 +58,7 @@ export class ApplicationView {
       this.#facts.update(facts(application));
       this.#containers.empty = application.containers ? "None." : IS_NOT_KNOWN;
       this.#containers.update(application.containers ?? []);
+      this.#limits.update(application.containers ?? []);
     }
     if (decided) {
       this.#decisions.update(decided.decisions);

@@ -4,6 +4,7 @@ import { cores, counted, duration, gibOfMb, IS_NOT_KNOWN, NOTHING } from "./amou
 import { containersTable } from "./containers-table.js";
 import { element, section, setText } from "./element.js";
 import { isSilent } from "./heat-measures.js";
+import { LimitsTable } from "./limits-table.js";
 import { NodeCharts } from "./node-charts.js";
 import { applicationHref, decisionsHref } from "./routes.js";
 import { Table } from "./table.js";
@@ -14,6 +15,7 @@ export class NodeView {
   #tiles = new Tiles();
   #charts = new NodeCharts();
   #containers = containersTable(true);
+  #limits = new LimitsTable();
   #hidden = element("p", { className: "note" });
   #arrivals = new Table(
     "Applications whose next container is planned to start here",
@@ -38,6 +40,7 @@ export class NodeView {
       {},
       section(`Node ${id}`, this.#tiles.root, this.#charts.root),
       section("Containers", this.#containers.root, this.#hidden),
+      section("Limits", this.#limits.root),
       section("Who arrives next", this.#arrivals.root),
       element("p", {}, element("a", { href: decisionsHref({ node: id }) }, "Decisions about this node")),
     );
@@ -52,6 +55,7 @@ export class NodeView {
     this.#charts.show(node);
     this.#containers.empty = node.containers ? "None." : IS_NOT_KNOWN;
     this.#containers.update(node.containers ?? []);
+    this.#limits.update(node.containers ?? []);
     const hidden = node.hidden_containers;
     setText(this.#hidden, hidden > 0 ? `And ${counted(hidden, "container")} that you may not see.` : "");
     this.#arrivals.empty = node.containers ? "No application is planned to start here." : IS_NOT_KNOWN;

@@ -1,0 +1,170 @@
+//! Why a container has the limits that it has, and when they change.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{
+    GB, NODE, START_MS, commit, learn_named, named_submission, open_with, register,
+    unencoded_report,
+};
+use elastane_protocol::{Limits, VERSION, encode};
+use elastane_runtime::Elastane;
+use serde_json::{Value, json};
+
+const CONTAINER: &str = "container_1";
+/// In each 3 s: 2 cores for 30 s, then half a core for 30 s.
+const CORES: [f32; 20] = {
+    let mut cores = [2.0; 20];
+    let mut slot = 10;
+    while slot < 20 {
+        cores[slot] = 0.5;
+        slot += 1;
+    }
+    cores
+};
+
+struct OneContainer {
+    elastane: Elastane,
+    sequence: u64,
+    _folder: tempfile::TempDir,
+}
+
+impl OneContainer {
+    /// Of an application of this name, started at START_MS.
+    fn start(name: &str, mode: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        learn_named(folder.path(), &[("known", &CORES)]);
+        let more = [("plan.memory", "on"), ("plan.cpu.cap-ratio", "1.5")];
+        let elastane = open_with(folder.path(), mode, &more);
+        let mut one = Self { elastane, sequence: 0, _folder: folder };
+        let node = register(&one.elastane);
+        one.report(0, 0, None);
+        let submission = named_submission("application_1_0090", name);
+        let application = one.elastane.application_added(&submission, START_MS);
+        assert!(commit(&one.elastane, CONTAINER, application, node, START_MS));
+        one
+    }
+
+    /// The agent reports this memory, and these limits in force.
+    fn report(&mut self, after_ms: i64, memory_bytes: u64, limits: Option<Limits>) {
+        self.sequence += 1;
+        let containers = [(CONTAINER, 1.0, memory_bytes)];
+        let containers = if after_ms == 0 { &[][..] } else { &containers };
+        let mut report = unencoded_report(self.sequence, containers);
+        for container in &mut report.containers {
+            container.limits = limits;
+        }
+        let report = encode(&report).unwrap();
+        self.elastane.report(NODE, VERSION, &report, START_MS + after_ms).unwrap();
+    }
+
+    /// Also the same as part of the node's answer.
+    fn limits(&self, after_ms: i64) -> Vec<Value> {
+        let ask = |question: &Value| -> Value {
+            let answer = self.elastane.answer(&question.to_string(), START_MS + after_ms).unwrap();
+            serde_json::from_str(&answer).unwrap()
+        };
+        let answer = ask(&json!({"about": "containers", "containers": [CONTAINER]}));
+        let of_node = ask(&json!({"about": "node", "node": NODE}));
+        assert_eq!(answer["containers"][0]["limits"], of_node["containers"][0]["limits"]);
+        answer["containers"][0]["limits"].as_array().unwrap().clone()
+    }
+
+    fn limit(&self, name: &str, after_ms: i64) -> Value {
+        let limits = self.limits(after_ms);
+        limits.into_iter().find(|it| it["limit"] == name).unwrap_or(Value::Null)
+    }
+}
+
+fn why(limit: &Value) -> &str {
+    limit["why"].as_str().unwrap()
+}
+
+#[test]
+fn a_weight_follows_the_plan_and_says_when_it_changes() {
+    let mut one = OneContainer::start("known", "enforce");
+    one.report(6_000, GB / 2, None);
+    let weight = one.limit("cpu_weight_cores", 6_000);
+    assert_eq!((&weight["in_force"], &weight["planned"]), (&Value::Null, &json!(2.0)));
+    assert_eq!((&weight["next"], &weight["next_in_ms"]), (&json!(0.5), &json!(24_000)));
+    assert_eq!(why(&weight), "what is planned for now, margin included; not in force yet");
+
+    let in_force = |cores| Limits { cpu_weight_cores: Some(cores), ..Limits::default() };
+    one.report(9_000, GB / 2, Some(in_force(2.0)));
+    let weight = one.limit("cpu_weight_cores", 9_000);
+    assert_eq!(weight["in_force"], 2.0);
+    assert_eq!(why(&weight), "what is planned for now, margin included");
+
+    one.report(33_000, GB / 2, Some(in_force(2.0)));
+    let weight = one.limit("cpu_weight_cores", 36_000);
+    assert_eq!((&weight["planned"], &weight["next_in_ms"]), (&json!(0.5), &Value::Null));
+    let expected = "what is planned for now, margin included; the former limit is in force until the \
+                    agent's next report";
+    assert_eq!(why(&weight), expected);
+    assert_eq!(one.limit("disk_cap_bytes_per_s", 36_000), Value::Null);
+}
+
+#[test]
+fn a_cap_is_never_below_the_request() {
+    let mut one = OneContainer::start("known", "enforce");
+    one.report(6_000, GB / 2, None);
+    let early = one.limit("cpu_cap_cores", 6_000);
+    assert_eq!(early["planned"], 3.0);
+    assert!(
+        why(&early).starts_with("what is planned for now, margin included, times the cap ratio")
+    );
+    one.report(40_000, GB / 2, None);
+    // One virtual core of eight, of a node of 4 cores, is less than 1.5 times half a core.
+    let late = one.limit("cpu_cap_cores", 40_000);
+    assert_eq!(late["planned"], 0.75);
+}
+
+#[test]
+fn memory_says_what_it_follows() {
+    let mut one = OneContainer::start("known", "enforce");
+    one.report(6_000, GB / 2, None);
+    let memory = |one: &OneContainer, after_ms| one.limit("memory_bytes", after_ms);
+    assert!(why(&memory(&one, 6_000)).starts_with("the most that is planned for about now"));
+    one.report(57_000, GB / 2, None);
+    let ends = memory(&one, 58_000);
+    assert!(
+        why(&ends).starts_with("the request, since the predicted end is near or past"),
+        "{ends}"
+    );
+    assert_eq!(ends["planned"], (3 * GB) as f64);
+
+    let mut one = OneContainer::start("known", "enforce");
+    one.report(9_000, 2 * GB, None);
+    let holds = memory(&one, 9_000);
+    assert!(why(&holds).starts_with("what it holds, margin included: more than"), "{holds}");
+    assert!(holds["planned"].as_f64().unwrap() >= (2 * GB) as f64);
+
+    let limits = Limits { memory_bytes: Some(2 * GB), ..Limits::default() };
+    one.report(12_000, GB / 2, Some(limits));
+    let above = memory(&one, 12_000);
+    assert!(
+        why(&above).ends_with("; more is in force, until the container gives back what it holds")
+    );
+}
+
+#[test]
+fn without_a_profile_it_has_its_part_of_the_virtual_cores() {
+    let mut one = OneContainer::start("never seen", "enforce");
+    one.report(6_000, GB, None);
+    let limits = one.limits(6_000);
+    assert_eq!(limits.len(), 1, "{limits:?}");
+    assert_eq!(limits[0]["planned"], 4.0);
+    assert!(why(&limits[0]).starts_with("without a profile in force"));
+}
+
+#[test]
+fn where_the_core_does_not_decide_nothing_is_planned_and_what_is_in_force_ends() {
+    let mut one = OneContainer::start("known", "observe");
+    one.report(6_000, GB, None);
+    assert_eq!(one.limits(6_000), Vec::<Value>::new());
+    let limits = Limits { cpu_weight_cores: Some(1.0), ..Limits::default() };
+    one.report(9_000, GB, Some(limits));
+    let left = one.limit("cpu_weight_cores", 9_000);
+    assert_eq!((&left["in_force"], &left["planned"]), (&json!(1.0), &Value::Null));
+    assert!(why(&left).starts_with("the core does not decide about the node now"));
+}
