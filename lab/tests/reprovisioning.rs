@@ -63,6 +63,7 @@ fn run_by(
         heartbeat_ms: 1_000,
         queues: Vec::new(),
         applications,
+        masters: Vec::new(),
     };
     let settings = Settings {
         give_up_after_ms: 24 * 3_600_000,

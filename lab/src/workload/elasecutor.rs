@@ -39,6 +39,7 @@ pub(super) fn on_machines(name: &str, applications: Vec<ApplicationSpec>) -> Wor
         heartbeat_ms: HEARTBEAT_MS,
         queues: Vec::new(),
         applications,
+        masters: Vec::new(),
     }
 }
 

@@ -37,6 +37,7 @@ pub(super) fn generate(seed: u64, machines: usize) -> Result<Workload, DemandErr
     let workload = Workload {
         name: "large".to_owned(),
         applications: applications.collect(),
+        masters: Vec::new(),
         machines: vec![TRACE_MACHINE; machines],
         heartbeat_ms: HEARTBEAT_MS,
         queues: Vec::new(),

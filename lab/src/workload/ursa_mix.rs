@@ -53,5 +53,6 @@ pub(super) fn generate(seed: u64) -> Result<Workload, DemandError> {
         heartbeat_ms: 1_000,
         queues: Vec::new(),
         applications,
+        masters: Vec::new(),
     })
 }

@@ -100,6 +100,7 @@ fn queue(path: &str, capacity: f64, maximum: f64) -> QueueShare {
         maximum,
         guaranteed: None,
         at_most: None,
+        masters: None,
         user_limit: None,
         preempted_within_ms: None,
     }
@@ -168,6 +169,35 @@ fn a_masters_request_and_its_start_count() {
     // The first 30 s, in which half a node is booked, are 15 s of the whole node.
     assert_near(capacity.mean_completion_s, 217.0, 8.0);
     assert_near(advice.enforce.unwrap().mean_completion_s, 150.0, 15.0);
+}
+
+#[test]
+fn masters_stay_within_their_queues_limit() {
+    // One after the other, each with a master of 1 GB and an executor.
+    let one = |number: usize, executor_gb: u64| {
+        let begins_s = 150 * number as i64;
+        let master = container(MASTER, 1, [0, begins_s, begins_s + 150]);
+        let executor = container(EXECUTOR, executor_gb, [begins_s, begins_s, begins_s + 150]);
+        application(number, 0, vec![master, executor])
+    };
+    let root = |masters| vec![QueueShare { masters, ..queue("root.a", 1.0, 1.0) }];
+    // The node has room for two of them, but the queue may have one master.
+    let mut limited = past((0..3).map(|number| one(number, 1)).collect());
+    limited.queues = root(Some(0.25));
+    let advice = Advice::of(&limited);
+    assert_near(advice.recorded.mean_completion_s, 300.0, 0.1);
+    assert_near(advice.capacity.unwrap().mean_completion_s, 300.0, 5.0);
+    assert_near(advice.replay_error.unwrap().makespan, 0.0, 0.02);
+    assert_near(advice.enforce.unwrap().mean_completion_s, 300.0, 5.0);
+    limited.queues = root(None);
+    assert_near(Advice::of(&limited).capacity.unwrap().mean_completion_s, 200.0, 5.0);
+
+    // Booked up, the node is raised for whom the limit holds back, and the limit is a part of the raised size.
+    let mut booked_up = past((0..3).map(|number| one(number, 3)).collect());
+    booked_up.queues = root(Some(0.25));
+    let advice = Advice::of(&booked_up);
+    assert_near(advice.capacity.unwrap().mean_completion_s, 300.0, 5.0);
+    assert_near(advice.enforce.unwrap().mean_completion_s, 204.0, 10.0);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use super::*;
 use crate::demand::Demand;
 use crate::fit::Peaks;
+use crate::plan::PlanSettings;
 use crate::policy::{MinFrag, PolicyOptions};
+use elastane_protocol::CanLimit;
 
 mod bookable;
 mod by_memory;
@@ -109,6 +111,7 @@ fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
         maximum,
         guaranteed: None,
         at_most: None,
+        masters: None,
         user_limit: None,
         preempted_within_ms: None,
     }
@@ -294,7 +297,7 @@ fn an_application_without_a_profile_gets_an_equal_share_of_the_cpu() {
     let known = waiting(&mut cluster, "known", learned(&[1.0, 0.5], 1.0), ask(1, 1));
     place(&mut cluster, "1", unknown, node, 0);
     place(&mut cluster, "2", known, node, 0);
-    let plans = cluster.limit_plans(node, &PlanSettings::default(), LIMITS_CPU, 0);
+    let plans = cluster.limits_on(node).unwrap().plans(&PlanSettings::default(), LIMITS_CPU, 0);
     assert_eq!(plans[0].0, "1");
     assert_eq!(plans[0].1[0].limits.cpu_weight_cores.unwrap(), 2.0);
     let weights: Vec<_> =

@@ -10,7 +10,7 @@ use super::group::Group;
 use super::reader::Reader;
 use super::replay::Replay;
 use super::shared_work::common_end;
-use crate::workload::{QueueSpec, Workload};
+use crate::workload::{MasterSpec, QueueSpec, Workload};
 
 /// Of a queue that has no part of the nodes without a label.
 const LEAST_PART: f64 = 1e-3;
@@ -66,6 +66,7 @@ impl<'a> Groups<'a> {
             heartbeat_ms: 1_000,
             queues: self.queues.clone(),
             applications: specs.collect(),
+            masters: self.applications().into_iter().filter_map(master).collect(),
         }
     }
 
@@ -120,6 +121,16 @@ impl<'a> Groups<'a> {
     }
 }
 
+/// None for an application without one, as an unmanaged application.
+fn master(application: &PastApplication) -> Option<MasterSpec> {
+    let mut containers = application.containers.iter();
+    let master = containers.find(|it| it.kind.is_application_master())?;
+    Some(MasterSpec {
+        name: application.subject.application_id.clone(),
+        memory_bytes: master.request.memory_bytes,
+    })
+}
+
 /// Whether an executor of a group may ever start.
 fn fits(group: &Group<'_>, machines: &[Resources], queue: &QueueSpec) -> bool {
     let memory_bytes = group.request.memory_bytes as f64;
@@ -154,6 +165,7 @@ fn queues(past: &PastCluster) -> Vec<QueueSpec> {
         path: queue.queue.clone(),
         capacity: part(queue.guaranteed, queue.capacity).clamp(LEAST_PART, 1.0),
         maximum: part(queue.at_most, queue.maximum).clamp(LEAST_PART, 1.0),
+        masters: queue.masters.unwrap_or(1.0),
     });
     queue.collect()
 }

@@ -28,6 +28,8 @@ pub(super) enum Event {
     /// An executor on a machine may end.
     Work { machine: usize },
     /// An application is submitted.
+    Submission { application: usize },
+    /// The ResourceManager's core hears of an application, as soon as its master has room.
     Arrival { application: usize },
     /// An application asks for more of its executors.
     Backlog { application: usize },

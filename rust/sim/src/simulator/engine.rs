@@ -11,6 +11,7 @@ use super::agenda::{Agenda, Event, Piece};
 use super::allocation::BACKLOG_INTERVAL_MS;
 use super::beats::{Beats, Walk};
 use super::machine::Machine;
+use super::masters::{Masters, Released};
 use super::meter::Meter;
 use super::outcome::{ApplicationOutcome, Counts, Packing, SimulatedRun};
 use super::policies::PolicyToSimulate;
@@ -76,6 +77,7 @@ pub(super) struct Engine<'a> {
     policy: &'static str,
     manager: ResourceManager,
     agenda: Agenda,
+    masters: Masters,
     beats: Beats,
     /// By kind, the walk over the nodes since the kind began to wait.
     walks: Vec<Option<Walk>>,
@@ -122,6 +124,7 @@ impl<'a> Engine<'a> {
             walks: vec![None; manager.kinds()],
             manager,
             agenda: Agenda::default(),
+            masters: Masters::new(workload),
             beats: Beats::new(workload.heartbeat_ms, workload.machines.len()),
             nodes: nodes.collect(),
             jobs: jobs.collect(),
@@ -142,8 +145,8 @@ impl<'a> Engine<'a> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<SimulatedRun, SimulationError> {
         for (application, spec) in self.workload.applications.iter().enumerate() {
-            let arrival = Event::Arrival { application };
-            self.agenda.add(spec.submitted_ms as f64, arrival);
+            let submission = Event::Submission { application };
+            self.agenda.add(spec.submitted_ms as f64, submission);
         }
         for machine in 0..self.nodes.len() {
             self.report(machine, 0)?;
@@ -179,6 +182,16 @@ impl<'a> Engine<'a> {
         let whole_ms = now_ms.ceil() as i64;
         match event {
             Event::Work { machine } => self.work(machine, now_ms),
+            Event::Submission { application } => {
+                let bookable_bytes = self.manager.bookable_bytes();
+                let released = self.masters.submitted(application, whole_ms, bookable_bytes);
+                if self.masters.holds_first(application) {
+                    let spec = &self.workload.applications[application];
+                    self.manager.held(application, spec, whole_ms);
+                    self.expect_second(whole_ms);
+                }
+                self.release(released, whole_ms);
+            }
             Event::Arrival { application } => self.arrived(application, whole_ms),
             Event::Backlog { application } => self.ask_more(application, whole_ms),
             Event::Resumed { application, piece } => {
@@ -190,6 +203,17 @@ impl<'a> Engine<'a> {
             Event::Heartbeat { machine } => self.heartbeat(machine, whole_ms)?,
         }
         Ok(())
+    }
+
+    /// Applications arrive, now or later.
+    fn release(&mut self, released: Vec<Released>, now_ms: i64) {
+        for Released { application, at_ms } in released {
+            if at_ms <= now_ms {
+                self.arrived(application, now_ms);
+            } else {
+                self.agenda.add(at_ms as f64, Event::Arrival { application });
+            }
+        }
     }
 
     fn arrived(&mut self, application: usize, now_ms: i64) {

@@ -12,6 +12,7 @@ mod engine;
 mod followed;
 mod kinds;
 mod machine;
+mod masters;
 mod meter;
 mod newcomers;
 mod outcome;

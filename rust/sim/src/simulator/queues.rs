@@ -47,6 +47,7 @@ impl Queues {
             maximum,
             guaranteed: None,
             at_most: None,
+            masters: None,
             user_limit: None,
             preempted_within_ms: None,
         };

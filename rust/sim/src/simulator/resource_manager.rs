@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use elastane_core::by_plan::ByPlan;
 use elastane_core::cluster::{
-    ApplicationId, Ask, BookableRatio, CommitRequest, Demands, NodeId, Request, StartNeeds,
-    plan_starts, read_by_planning, read_by_round,
+    ApplicationId, Ask, BookableRatio, CommitRequest, Demands, NodeId, Request, Standing,
+    StartNeeds, plan_starts, read_by_planning, read_by_round,
 };
 use elastane_core::reprovision::Reprovisioned;
 use elastane_core::{ClusterSettings, ContainerKind};
@@ -38,6 +38,8 @@ pub(super) struct ResourceManager {
     /// Whether the nodes' bookable capacity and the queues' limits follow demand, as in production.
     follows_demand: bool,
     queues: Queues,
+    /// Whether a queue's limit, which is a part of what may be booked, holds anybody back.
+    reads_bookable: bool,
     /// What the nodes may book in all, when their bookable capacity was last read.
     bookable_bytes: u64,
     applications: Vec<KnownApplication>,
@@ -103,6 +105,7 @@ impl ResourceManager {
             most_booked,
             plans_starts,
             follows_demand,
+            reads_bookable: queues.have_maximum() || !workload.masters.is_empty(),
             queues,
             bookable_bytes: 0,
             applications: vec![KnownApplication::default(); workload.applications.len()],
@@ -136,8 +139,27 @@ impl ResourceManager {
         raised.map(|change| change.node.0 as usize).collect()
     }
 
-    /// An application is submitted.
+    /// What the nodes may book in all; 0 where no limit depends on it.
+    pub(super) fn bookable_bytes(&self) -> u64 {
+        self.bookable_bytes
+    }
+
+    /// An application is submitted, and its queue's limit of masters holds it back. Nodes are raised for it: by one of
+    /// its executors, which has a share of the master.
+    pub(super) fn held(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
+        self.submitted(place, spec, now_ms);
+        if let Some(id) = self.applications[place].id {
+            self.service.cluster_mut().asks_beside(id, &[], Standing::Held);
+            self.service.pending(id, Ask { count: 1, ..ask_of(spec) }, now_ms);
+        }
+    }
+
+    /// An application is submitted, or held back no more.
     pub(super) fn submitted(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
+        if let Some(id) = self.applications[place].id {
+            self.service.cluster_mut().asks_beside(id, &[], Standing::Ordered);
+            return;
+        }
         let predicted = self.kinds.kind(self.kinds.number_of(place)).predicted.clone();
         let demands: Demands = predicted
             .map(|predicted| (ContainerKind::DEFAULT_EXECUTOR, predicted))
@@ -316,8 +338,8 @@ impl ResourceManager {
     }
 
     fn read_bookable(&mut self) {
-        if !self.queues.have_maximum() {
-            return; // Nobody asks.
+        if !self.reads_bookable {
+            return;
         }
         let thousandths = |ratio: BookableRatio| u64::from(ratio.memory_thousandths);
         let nodes = self.service.cluster().nodes();
@@ -345,15 +367,15 @@ impl ResourceManager {
     fn tell_pending(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
         let known = &self.applications[place];
         if let Some(id) = known.id {
-            let ask = Ask {
-                kind: ContainerKind::DEFAULT_EXECUTOR,
-                priority: 0,
-                request: spec.request,
-                count: known.asked.len() as u32,
-            };
-            self.service.pending(id, ask, now_ms);
+            let count = known.asked.len() as u32;
+            self.service.pending(id, Ask { count, ..ask_of(spec) }, now_ms);
         }
     }
+}
+
+fn ask_of(spec: &ApplicationSpec) -> Ask {
+    let kind = ContainerKind::DEFAULT_EXECUTOR;
+    Ask { kind, priority: 0, request: spec.request, count: 0 }
 }
 
 /// The service numbers nodes in the order in which they register.

@@ -108,6 +108,7 @@ impl Workload {
                 .map(|(at, one)| read_application(&format!("applications[{at}]"), one, &queues))
                 .collect::<Result<_, _>>()?,
             queues,
+            masters: Vec::new(),
         };
         Ok(workload.sorted())
     }

@@ -3,11 +3,13 @@
 mod application;
 mod file;
 mod machine;
+mod master;
 mod queue;
 mod trace;
 
 pub use application::{ApplicationSpec, Errors, ExecutorSlots, stretched};
 pub use machine::{GIB, GIGABIT_PER_S, MEGABYTE_PER_S, TRACE_MACHINE};
+pub use master::MasterSpec;
 pub use queue::QueueSpec;
 pub use trace::TraceFormat;
 
@@ -26,6 +28,8 @@ pub struct Workload {
     pub queues: Vec<QueueSpec>,
     /// In the order of submission.
     pub applications: Vec<ApplicationSpec>,
+    /// Masters that a queue's limit may hold back; an application without one arrives when it is submitted.
+    pub masters: Vec<MasterSpec>,
 }
 
 impl Workload {

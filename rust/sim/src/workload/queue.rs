@@ -9,11 +9,13 @@ pub struct QueueSpec {
     pub capacity: f64,
     /// The largest part that it may use while the others leave it idle.
     pub maximum: f64,
+    /// The part of that which its application masters may take.
+    pub masters: f64,
 }
 
 impl QueueSpec {
     /// A queue that may use the whole cluster.
     pub fn new(path: &str, capacity: f64) -> Self {
-        Self { path: path.to_owned(), capacity, maximum: 1.0 }
+        Self { path: path.to_owned(), capacity, maximum: 1.0, masters: 1.0 }
     }
 }

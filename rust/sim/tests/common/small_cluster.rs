@@ -38,6 +38,7 @@ pub fn workload(machines: usize, applications: Vec<ApplicationSpec>) -> Workload
         heartbeat_ms: 1_000,
         queues: Vec::new(),
         applications,
+        masters: Vec::new(),
     }
 }
 

@@ -32,6 +32,9 @@ pub struct QueueShare {
     pub guaranteed: Option<Request>,
     /// The largest amount, where it is configured as an amount.
     pub at_most: Option<Request>,
+    /// The part of what it may use that application masters may take; none for any. Replays alone read it.
+    #[serde(default)]
+    pub masters: Option<f64>,
     /// What each of its users may take; none for any amount.
     #[serde(default)]
     pub user_limit: Option<UserLimit>,

@@ -9,6 +9,7 @@ const MONITOR_MS: Option<i64> = Some(15_000);
 fn configure(cluster: &mut Cluster, preempted_within_ms: Option<i64>, limit: Option<UserLimit>) {
     let leaf = |queue, capacity| QueueShare {
         preempted_within_ms,
+        masters: None,
         user_limit: limit,
         ..share(queue, capacity, 1.0)
     };

@@ -16,11 +16,13 @@ impl Engine<'_> {
             for machine in self.manager.follow_demand(now_ms) {
                 self.wake(machine, now_ms);
             }
+            let released = self.masters.start(now_ms, self.manager.bookable_bytes());
+            self.release(released, now_ms);
         } else {
             self.read(self.manager.read_by_planning(now_ms), now_ms)?;
         }
         self.manager.plan_starts(now_ms);
-        if self.manager.waiting > 0 {
+        if self.manager.waiting > 0 || self.masters.any_waits() {
             self.expect_second(now_ms + 1);
         }
         Ok(())

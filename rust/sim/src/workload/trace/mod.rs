@@ -45,6 +45,7 @@ impl Workload {
             heartbeat_ms: 1_000,
             queues: Vec::new(),
             applications,
+            masters: Vec::new(),
         };
         Ok(workload.sorted())
     }

@@ -91,6 +91,7 @@ final class CoreQueues {
     }
     if (userLimits.isLeaf(queue)) {
       share.put("user_limit", userLimit(queue));
+      share.put("masters", capacities.getMaxAMResourcePercentage(label));
       share.put("preempted_within_ms", queue.getPreemptionDisabled() ? null : preemptedWithinMs);
     }
     return share;
