@@ -19,7 +19,7 @@ from demo.ending import Ending
 from demo.progress import ProgressLine
 from demo.report_json import About
 from demo.result import figures
-from demo.rounds import ROUNDS
+from demo.rounds import COLUMNS, ROUNDS
 from demo.run import RoundOutcome, run_round
 from demo.verdict import verdict
 from demo.workloads import Arrival, arrivals
@@ -71,10 +71,10 @@ def _run(
         if one.begins_depository():
             for leftover in folder.glob(f"{one.depository}*"):
                 leftover.unlink()
-        if one.name == "profiles" and not merge_learned(checkout, folder):
-            progress("profiles: there is no round `learning` to learn from")
+        if one.knows_all_before() and not merge_learned(checkout, folder):
+            progress(f"{one.name}: there is no round `learning` to learn from")
         outcomes.append(run_round(one, folder, checkout, inputs, planned, progress))
-    return outcomes, planned
+    return sorted(outcomes, key=lambda it: COLUMNS.index(it.round.name)), planned
 
 
 def _folder(arguments: argparse.Namespace, checkout: Checkout) -> Path:
@@ -106,10 +106,12 @@ def _report(
 
 
 def _notes(outcomes: list[RoundOutcome]) -> list[str]:
+    ran = [outcome.round.name for outcome in outcomes]
+    order = ", ".join(one.name for one in ROUNDS if one.name in ran)
     notes = [
-        "In the rounds `capacity` and `oversubscribed` the scheduler class is ElastaneScheduler in "
-        "modes advise and observe: every decision is CapacityScheduler's, and the agents measure "
-        "without limiting.",
+        f"The rounds ran in this order: {order}. In `capacity` and `oversubscribed` the scheduler "
+        "class is ElastaneScheduler in modes advise and observe: every decision is "
+        "CapacityScheduler's, and the agents measure without limiting.",
         "CPU is that of all containers of the nodes and of their NodeManagers. ResourceManager, "
         "agents and the submitting JVM run outside the nodes' shares.",
         "The inputs are dropped from the page cache once a second, so that reads are the disk's.",

@@ -1,4 +1,4 @@
-"""Merges the runs that the rounds learned, for the last round."""
+"""Merges the runs that the rounds learned."""
 
 from __future__ import annotations
 
