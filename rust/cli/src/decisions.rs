@@ -345,5 +345,9 @@ fn why(placed: &Placed) -> String {
         }
         PlacedReason::CapacityScheduler => "CapacityScheduler placed it as it would alone".into(),
         PlacedReason::NotAsked => "the core was not asked".into(),
+        PlacedReason::RanAlready => {
+            "it ran already, as after a restart of the ResourceManager or a change of its size"
+                .into()
+        }
     }
 }

@@ -115,7 +115,7 @@ fn what_a_web_server_refuses_is_told_in_one_line() {
         (
             Some(1),
             "elastane: URL has no /elastane: its scheduler is not ElastaneScheduler, or has been in \
-             mode off since its start\n"
+             mode off since its start; or it is still starting\n"
                 .to_owned()
         )
     );

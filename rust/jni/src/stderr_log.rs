@@ -1,8 +1,8 @@
 //! The log goes to standard error, which YARN keeps in its `.out` file.
 
 use std::io::{Write, stderr};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use log::{LevelFilter, Log, Metadata, Record};
 
 struct StderrLog;
@@ -23,11 +23,10 @@ impl Log for StderrLog {
 
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
-            let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let seconds = since_epoch.as_secs_f64();
+            let now = Timestamp::now();
             let (level, message) = (record.level(), record.args());
             // The disk may be full. Unlike `eprintln`, this does not panic then: whoever logs goes on.
-            let _ = writeln!(stderr().lock(), "{seconds:.3} {level} elastane: {message}");
+            let _ = writeln!(stderr().lock(), "{now:.3} {level} elastane: {message}");
         }
     }
 

@@ -93,7 +93,7 @@ impl Said {
             ))),
             (404, None) => Err(Failure::Failed(format!(
                 "{url} has no /elastane: its scheduler is not ElastaneScheduler, or has been in \
-                 mode off since its start"
+                 mode off since its start; or it is still starting"
             ))),
             (status, Some(error)) => Err(Failure::Failed(format!("{url}: {status}: {error}"))),
             (status, None) => Err(Failure::Failed(format!("{url} answers with status {status}"))),

@@ -5,6 +5,7 @@
 mod as_of;
 mod bookable;
 mod correction;
+mod measured_size;
 mod patience;
 mod plan;
 mod ranking;
@@ -149,9 +150,8 @@ impl Cluster {
 
     /// A node's agent reported the node's physical size.
     pub fn reported(&mut self, node: NodeId, capacity: Resources, now_ms: i64) {
-        if let Some(entry) = self.state.nodes.get_mut(node) {
-            entry.reported(capacity, now_ms);
-        }
+        let Self { state, bookable, corrections, .. } = self;
+        measured_size::reported(state, &mut bookable.shares, corrections, node, capacity, now_ms);
     }
 
     /// A node by its number.

@@ -16,6 +16,7 @@ mod foreseeing;
 mod grid;
 mod guarantee;
 mod keeping;
+mod measured_size;
 mod other_settings;
 mod overcommitting;
 mod overdue;

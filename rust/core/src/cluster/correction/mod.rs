@@ -47,6 +47,11 @@ impl Corrections {
         course.map_or(Resources::ONE, Course::factors)
     }
 
+    /// Whether a container's demand follows its progress and use.
+    pub(crate) fn corrects(&self, container: &Container) -> bool {
+        self.course(container).is_some()
+    }
+
     fn course(&self, container: &Container) -> Option<&Course> {
         let node = self.by_node.get(&container.node)?;
         node.courses.get(&container.executor)

@@ -108,6 +108,9 @@ fn approve(
         let taken_by = TakenBy { queue: queue.into(), label, user, taken, planned, is_owed_flow };
         Approved { reason, score, demand, taken_by }
     };
+    if !commit.may_refuse && commit.start_ms < now_ms {
+        return Some(Ok(approved(PlacedReason::RanAlready, None)));
+    }
     if !entry.is_decided(settings, now_ms) {
         return Some(Ok(approved(PlacedReason::CapacityScheduler, None)));
     }

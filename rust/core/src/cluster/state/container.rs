@@ -76,14 +76,19 @@ pub enum PlacedReason {
     OwedFlow,
     /// CapacityScheduler decided: mode `observe`, or no fresh report of the node.
     CapacityScheduler,
-    /// It ran before this core knew it.
+    /// The core was not asked.
     NotAsked,
+    /// It ran already, as after a restart of the ResourceManager or a change of its size.
+    RanAlready,
 }
 
 impl PlacedReason {
     /// Whether the core decided.
     pub fn is_by_core(self) -> bool {
-        !matches!(self, PlacedReason::CapacityScheduler | PlacedReason::NotAsked)
+        {
+            use PlacedReason::{CapacityScheduler, NotAsked, RanAlready};
+            !matches!(self, CapacityScheduler | NotAsked | RanAlready)
+        }
     }
 }
 

@@ -103,14 +103,16 @@ impl NodeEntry {
         self.derive_capacity();
     }
 
-    /// A size that is not a positive number counts as unknown.
-    pub(crate) fn reported(&mut self, capacity: Resources, now_ms: i64) {
+    /// A size that is not a positive number counts as unknown. Returns whether the size changed.
+    pub(crate) fn reported(&mut self, capacity: Resources, now_ms: i64) -> bool {
         let capacity = capacity.map(|size| if size.is_finite() { size.max(0.0) } else { 0.0 });
         self.last_report_ms = Some(now_ms);
-        if self.measured_capacity != Some(capacity) {
+        let is_new = self.measured_capacity != Some(capacity);
+        if is_new {
             self.measured_capacity = Some(capacity);
             self.derive_capacity();
         }
+        is_new
     }
 
     /// Memory is the smaller of the registered and the measured size. Until an agent has measured

@@ -9,6 +9,7 @@ const OF_PLACED = {
   "owed-flow": "by request, since its queue is owed",
   "capacity-scheduler": "by CapacityScheduler",
   "not-asked": "by CapacityScheduler; the core was not asked",
+  "ran-already": "it ran already, as after a restart or a change of its size",
 };
 
 const WRITERS = {
