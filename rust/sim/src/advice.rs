@@ -72,8 +72,9 @@ const ASSUMPTIONS: [&str; 8] = [
     "Executors that ran until their application ended share its work: where one starts earlier, all end earlier. The \
      others live as long as they did.",
     "Use is what agents measured, as on free nodes; nodes that are too full slow everybody down by the simulator's model.",
-    "Leaf queues have their capacities and maximum capacities and their limits of application masters; what queues above \
-     them may have, the limits of users, labels, locality, reservations and preemption are not replayed.",
+    "Leaf queues have their capacities, maximum capacities and, by memory, limits of application masters; what queues above \
+     them may have, the limits of users and of their masters, labels, locality, reservations and preemption are not \
+     replayed.",
     "Every node has an agent, and mode enforce holds on every node and in every queue, with the ceiling of the cluster. \
      What happened is CapacityScheduler's: if something was in mode enforce already, the replay's error has it in it.",
     "Each heartbeat places one container, each node has one a second, and the nodes are those of now.",

@@ -10,7 +10,7 @@ use super::group::Group;
 use super::reader::Reader;
 use super::replay::Replay;
 use super::shared_work::common_end;
-use crate::workload::{MasterSpec, QueueSpec, Workload};
+use crate::workload::{MasterSpec, MastersLimit, QueueSpec, Workload};
 
 /// Of a queue that has no part of the nodes without a label.
 const LEAST_PART: f64 = 1e-3;
@@ -66,8 +66,29 @@ impl<'a> Groups<'a> {
             heartbeat_ms: 1_000,
             queues: self.queues.clone(),
             applications: specs.collect(),
-            masters: self.applications().into_iter().filter_map(master).collect(),
+            masters: self.masters(),
         }
+    }
+
+    fn masters(&self) -> Vec<MasterSpec> {
+        let mut lasts_ms: HashMap<&str, i64> = HashMap::new();
+        for group in &self.groups {
+            let lasts = lasts_ms.entry(&group.application.subject.application_id).or_default();
+            *lasts = group.delay_ms.max(*lasts);
+        }
+        let master = |application: &PastApplication| {
+            let mut containers = application.containers.iter();
+            // An unmanaged application has none.
+            let master = containers.find(|it| it.kind.is_application_master())?;
+            let name = application.subject.application_id.as_str();
+            Some(MasterSpec {
+                name: name.to_owned(),
+                memory_bytes: master.request.memory_bytes,
+                runs_already: master.started_ms < self.past.since_ms,
+                lasts_ms: lasts_ms.get(name).copied().unwrap_or_default(),
+            })
+        };
+        self.applications().into_iter().filter_map(master).collect()
     }
 
     /// When the work of each application is done that its executors share, in slots of the replay.
@@ -121,16 +142,6 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// None for an application without one, as an unmanaged application.
-fn master(application: &PastApplication) -> Option<MasterSpec> {
-    let mut containers = application.containers.iter();
-    let master = containers.find(|it| it.kind.is_application_master())?;
-    Some(MasterSpec {
-        name: application.subject.application_id.clone(),
-        memory_bytes: master.request.memory_bytes,
-    })
-}
-
 /// Whether an executor of a group may ever start.
 fn fits(group: &Group<'_>, machines: &[Resources], queue: &QueueSpec) -> bool {
     let memory_bytes = group.request.memory_bytes as f64;
@@ -165,7 +176,10 @@ fn queues(past: &PastCluster) -> Vec<QueueSpec> {
         path: queue.queue.clone(),
         capacity: part(queue.guaranteed, queue.capacity).clamp(LEAST_PART, 1.0),
         maximum: part(queue.at_most, queue.maximum).clamp(LEAST_PART, 1.0),
-        masters: queue.masters.unwrap_or(1.0),
+        masters: queue.masters.map(|part| {
+            let step = queue.user_limit.map_or(0, |it| it.minimum_allocation.memory_bytes);
+            MastersLimit { part, step_bytes: step.max(1) }
+        }),
     });
     queue.collect()
 }

@@ -29,8 +29,10 @@ pub(super) enum Event {
     Work { machine: usize },
     /// An application is submitted.
     Submission { application: usize },
-    /// The ResourceManager's core hears of an application, as soon as its master has room.
+    /// An application whose master runs asks for its executors.
     Arrival { application: usize },
+    /// The master of an application ends.
+    MasterEnd { application: usize },
     /// An application asks for more of its executors.
     Backlog { application: usize },
     /// An executor that was released because it was idle has work again.

@@ -182,17 +182,12 @@ impl<'a> Engine<'a> {
         let whole_ms = now_ms.ceil() as i64;
         match event {
             Event::Work { machine } => self.work(machine, now_ms),
-            Event::Submission { application } => {
-                let bookable_bytes = self.manager.bookable_bytes();
-                let released = self.masters.submitted(application, whole_ms, bookable_bytes);
-                if self.masters.holds_first(application) {
-                    let spec = &self.workload.applications[application];
-                    self.manager.held(application, spec, whole_ms);
-                    self.expect_second(whole_ms);
-                }
-                self.release(released, whole_ms);
-            }
+            Event::Submission { application } => self.submitted(application, whole_ms),
             Event::Arrival { application } => self.arrived(application, whole_ms),
+            Event::MasterEnd { application } => {
+                self.masters.master_ended(application);
+                self.start_masters(whole_ms);
+            }
             Event::Backlog { application } => self.ask_more(application, whole_ms),
             Event::Resumed { application, piece } => {
                 self.ask(application, [piece], whole_ms, None);
@@ -205,20 +200,38 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Applications arrive, now or later.
-    fn release(&mut self, released: Vec<Released>, now_ms: i64) {
-        for Released { application, at_ms } in released {
-            if at_ms <= now_ms {
-                self.arrived(application, now_ms);
-            } else {
-                self.agenda.add(at_ms as f64, Event::Arrival { application });
+    fn submitted(&mut self, application: usize, now_ms: i64) {
+        let limit_bytes = |queue| self.manager.masters_limit_bytes(queue);
+        match self.masters.submitted(application, now_ms, limit_bytes) {
+            Some(at_ms) => self.arrive(application, at_ms, now_ms),
+            None if self.masters.holds_first(application) => {
+                let spec = &self.workload.applications[application];
+                self.manager.held(application, spec, now_ms);
+                self.expect_second(now_ms);
             }
+            None => {}
+        }
+    }
+
+    /// Masters may have room that had none.
+    fn start_masters(&mut self, now_ms: i64) {
+        let limit_bytes = |queue| self.manager.masters_limit_bytes(queue);
+        for Released { application, at_ms } in self.masters.start(now_ms, limit_bytes) {
+            self.arrive(application, at_ms, now_ms);
+        }
+    }
+
+    fn arrive(&mut self, application: usize, at_ms: i64, now_ms: i64) {
+        if at_ms <= now_ms {
+            self.arrived(application, now_ms);
+        } else {
+            self.agenda.add(at_ms as f64, Event::Arrival { application });
         }
     }
 
     fn arrived(&mut self, application: usize, now_ms: i64) {
         let spec = &self.workload.applications[application];
-        self.manager.submitted(application, spec, now_ms);
+        self.manager.arrived(application, spec, now_ms);
         let job = &mut self.jobs[application];
         job.unasked = spec.executors;
         job.next_ask = if self.asks_by_backlog { 1 } else { spec.executors };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::workload::{QueueSpec, Workload};
+use crate::workload::{MasterSpec, Workload};
 
 /// Masters, and what each queue's take.
 #[derive(Debug, Default)]
@@ -10,7 +10,6 @@ pub(super) struct Masters {
     masters: Vec<Master>,
     /// By application, its master; none for those that need none.
     of: Vec<Option<usize>>,
-    queues: Vec<QueueSpec>,
     /// By queue, the memory of the masters that run.
     used_bytes: Vec<u64>,
     /// Masters in the order in which they began to wait.
@@ -19,7 +18,7 @@ pub(super) struct Masters {
 
 #[derive(Debug)]
 struct Master {
-    memory_bytes: u64,
+    spec: MasterSpec,
     queue: usize,
     /// The first submission of its applications.
     submitted_ms: i64,
@@ -45,59 +44,62 @@ pub(super) struct Released {
 
 impl Masters {
     pub(super) fn new(workload: &Workload) -> Self {
-        if workload.masters.is_empty() {
-            return Self::default();
-        }
-        let specs = workload.masters.iter();
-        let memory: HashMap<&str, u64> =
-            specs.map(|it| (it.name.as_str(), it.memory_bytes)).collect();
+        let specs: HashMap<&str, &MasterSpec> =
+            workload.masters.iter().map(|it| (it.name.as_str(), it)).collect();
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut masters: Vec<Master> = Vec::new();
-        let of = workload.applications.iter().map(|spec| {
-            let name = spec.name.as_str();
-            let memory_bytes = *memory.get(name)?;
-            let place = *places.entry(name).or_insert(masters.len());
+        let of = workload.applications.iter().map(|application| {
+            let spec = *specs.get(application.name.as_str())?;
+            let place = *places.entry(&spec.name).or_insert(masters.len());
             if place == masters.len() {
                 masters.push(Master {
-                    memory_bytes,
-                    queue: spec.queue,
-                    submitted_ms: spec.submitted_ms,
+                    spec: spec.clone(),
+                    queue: application.queue,
+                    submitted_ms: application.submitted_ms,
                     started_ms: None,
                     left: 0,
                     held: Vec::new(),
                 });
             }
             let master = &mut masters[place];
-            master.submitted_ms = master.submitted_ms.min(spec.submitted_ms);
+            master.submitted_ms = master.submitted_ms.min(application.submitted_ms);
             master.left += 1;
             Some(place)
         });
         let of = of.collect();
-        let queues = workload.queues.clone();
-        Self { masters, of, used_bytes: vec![0; queues.len()], queues, waiting: Vec::new() }
+        let queues = workload.queues.len().max(1);
+        Self { masters, of, used_bytes: vec![0; queues], waiting: Vec::new() }
     }
 
-    /// An application is submitted. Who may arrive now or later because of it; it itself is among them once its master
-    /// runs, as long after the master's start as it was submitted after the first one.
+    /// An application is submitted. When it may arrive: as long after its master's start as it was submitted after the
+    /// first one; none while its master waits. `limit_bytes` is what the masters of a queue may take.
     pub(super) fn submitted(
         &mut self,
         application: usize,
         now_ms: i64,
-        bookable_bytes: u64,
-    ) -> Vec<Released> {
+        limit_bytes: impl Fn(usize) -> Option<u64>,
+    ) -> Option<i64> {
         let Some(place) = self.of.get(application).copied().flatten() else {
-            return vec![Released { application, at_ms: now_ms }];
+            return Some(now_ms);
         };
         let master = &mut self.masters[place];
         let held = Held { application, submitted_ms: now_ms };
-        if let Some(started_ms) = master.started_ms {
-            return vec![master.released(held, started_ms)];
+        if master.started_ms.is_none() && master.held.is_empty() {
+            let used_bytes = &mut self.used_bytes[master.queue];
+            if master.spec.runs_already || master.has_room(*used_bytes, limit_bytes(master.queue)) {
+                *used_bytes += master.spec.memory_bytes;
+                master.started_ms = Some(now_ms);
+            } else {
+                self.waiting.push(place);
+            }
         }
-        if master.held.is_empty() {
-            self.waiting.push(place);
+        match master.started_ms {
+            Some(started_ms) => Some(master.released(held, started_ms).at_ms),
+            None => {
+                master.held.push(held);
+                None
+            }
         }
-        self.masters[place].held.push(held);
-        self.start(now_ms, bookable_bytes)
     }
 
     /// Whether an application is the first one that its master holds back.
@@ -112,43 +114,37 @@ impl Masters {
         !self.waiting.is_empty()
     }
 
-    /// An application ended. Returns who may arrive because of it.
-    pub(super) fn ended(
-        &mut self,
-        application: usize,
-        now_ms: i64,
-        bookable_bytes: u64,
-    ) -> Vec<Released> {
-        let Some(place) = self.of.get(application).copied().flatten() else {
-            return Vec::new();
-        };
+    /// An application ended. How long its master runs on, in milliseconds, if it was its last one.
+    pub(super) fn ended(&mut self, application: usize) -> Option<i64> {
+        let place = self.of.get(application).copied().flatten()?;
         let master = &mut self.masters[place];
         master.left -= 1;
-        if master.left > 0 {
-            return Vec::new();
+        (master.left == 0).then_some(master.spec.lasts_ms)
+    }
+
+    /// The master of an application ended.
+    pub(super) fn master_ended(&mut self, application: usize) {
+        if let Some(place) = self.of.get(application).copied().flatten() {
+            let master = &self.masters[place];
+            self.used_bytes[master.queue] -= master.spec.memory_bytes;
         }
-        if let Some(used_bytes) = self.used_bytes.get_mut(master.queue) {
-            *used_bytes -= master.memory_bytes;
-        }
-        self.start(now_ms, bookable_bytes)
     }
 
     /// Starts the masters that have room, in their order; one too large for what is left lets smaller ones pass.
-    pub(super) fn start(&mut self, now_ms: i64, bookable_bytes: u64) -> Vec<Released> {
+    pub(super) fn start(
+        &mut self,
+        now_ms: i64,
+        limit_bytes: impl Fn(usize) -> Option<u64>,
+    ) -> Vec<Released> {
         let mut released = Vec::new();
-        let Self { masters, queues, used_bytes, waiting, .. } = self;
+        let Self { masters, used_bytes, waiting, .. } = self;
         waiting.retain(|place| {
             let master = &mut masters[*place];
-            if let Some(used_bytes) = used_bytes.get_mut(master.queue) {
-                let QueueSpec { maximum, masters: part, .. } = &queues[master.queue];
-                let limit_bytes = bookable_bytes as f64 * maximum * part;
-                let together_bytes = *used_bytes + master.memory_bytes;
-                // CapacityScheduler starts one in any case.
-                if *used_bytes > 0 && together_bytes as f64 > limit_bytes {
-                    return true;
-                }
-                *used_bytes = together_bytes;
+            let used_bytes = &mut used_bytes[master.queue];
+            if !master.has_room(*used_bytes, limit_bytes(master.queue)) {
+                return true;
             }
+            *used_bytes += master.spec.memory_bytes;
             master.started_ms = Some(now_ms);
             let held = std::mem::take(&mut master.held);
             released.extend(held.into_iter().map(|held| master.released(held, now_ms)));
@@ -159,6 +155,12 @@ impl Masters {
 }
 
 impl Master {
+    /// CapacityScheduler starts one in any case.
+    fn has_room(&self, used_bytes: u64, limit_bytes: Option<u64>) -> bool {
+        let with_it = used_bytes + self.spec.memory_bytes;
+        used_bytes == 0 || limit_bytes.is_none_or(|limit_bytes| with_it <= limit_bytes)
+    }
+
     fn released(&self, held: Held, started_ms: i64) -> Released {
         let Held { application, submitted_ms } = held;
         Released { application, at_ms: started_ms + submitted_ms - self.submitted_ms }

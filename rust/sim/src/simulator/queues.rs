@@ -83,6 +83,19 @@ impl Queues {
             || (self.used_bytes[queue] + memory_bytes) as f64 <= bookable_bytes as f64 * maximum
     }
 
+    /// What the masters of a queue may take, of so much memory that may be booked; none for any amount. As in
+    /// CapacityScheduler a part of what the queue may have beside the others now, and no less than of its guarantee.
+    pub(super) fn masters_limit_bytes(&self, queue: usize, bookable_bytes: u64) -> Option<u64> {
+        let QueueSpec { capacity, maximum, masters, .. } = &self.queues[queue];
+        let limit = masters.as_ref()?;
+        let bookable = bookable_bytes as f64;
+        let all: u64 = self.used_bytes.iter().sum();
+        let left = bookable - (all - self.used_bytes[queue]) as f64;
+        let usable = left.min(maximum * bookable).max(capacity * bookable);
+        let steps = (usable * limit.part / limit.step_bytes.max(1) as f64).ceil();
+        Some(steps as u64 * limit.step_bytes.max(1))
+    }
+
     /// A container of an application starts.
     pub(super) fn started(&mut self, application: usize) {
         let (queue, memory_bytes) = self.applications[application];
@@ -99,6 +112,30 @@ impl Queues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::MastersLimit;
+
+    #[test]
+    fn masters_have_a_part_of_what_the_other_queues_leave() {
+        let masters = Some(MastersLimit { part: 0.1, step_bytes: 4 });
+        let queue = |path, capacity| QueueSpec { masters, ..QueueSpec::new(path, capacity) };
+        let mut queues = Queues {
+            queues: vec![
+                QueueSpec { maximum: 0.9, ..queue("root.a", 0.3) },
+                QueueSpec::new("root.b", 0.7),
+            ],
+            applications: vec![(1, 400), (1, 350), (0, 100)],
+            used_bytes: vec![0, 0],
+        };
+        let limit = |queues: &Queues| queues.masters_limit_bytes(0, 1_000).unwrap();
+        assert_eq!(limit(&queues), 92, "a tenth of its maximum, in steps of 4");
+        queues.started(0);
+        assert_eq!(limit(&queues), 60, "of what root.b leaves");
+        queues.started(2);
+        assert_eq!(limit(&queues), 60, "its own counts as its own");
+        queues.started(1);
+        assert_eq!(limit(&queues), 32, "of its guarantee");
+        assert_eq!(queues.masters_limit_bytes(1, 1_000), None);
+    }
 
     #[test]
     fn the_queue_that_uses_the_smallest_part_of_its_capacity_comes_first() {

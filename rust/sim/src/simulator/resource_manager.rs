@@ -139,27 +139,30 @@ impl ResourceManager {
         raised.map(|change| change.node.0 as usize).collect()
     }
 
-    /// What the nodes may book in all; 0 where no limit depends on it.
-    pub(super) fn bookable_bytes(&self) -> u64 {
-        self.bookable_bytes
+    /// What the masters of a queue may take; none for any amount.
+    pub(super) fn masters_limit_bytes(&self, queue: usize) -> Option<u64> {
+        self.queues.masters_limit_bytes(queue, self.bookable_bytes)
     }
 
     /// An application is submitted, and its queue's limit of masters holds it back. Nodes are raised for it: by one of
     /// its executors, which has a share of the master.
     pub(super) fn held(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
-        self.submitted(place, spec, now_ms);
-        if let Some(id) = self.applications[place].id {
-            self.service.cluster_mut().asks_beside(id, &[], Standing::Held);
-            self.service.pending(id, Ask { count: 1, ..ask_of(spec) }, now_ms);
-        }
+        let id = self.register(place, spec, now_ms);
+        self.service.cluster_mut().asks_beside(id, &[], Standing::Held);
+        self.service.pending(id, Ask { count: 1, ..ask_of(spec) }, now_ms);
     }
 
     /// An application is submitted, or held back no more.
-    pub(super) fn submitted(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
-        if let Some(id) = self.applications[place].id {
-            self.service.cluster_mut().asks_beside(id, &[], Standing::Ordered);
-            return;
+    pub(super) fn arrived(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
+        match self.applications[place].id {
+            Some(id) => self.service.cluster_mut().asks_beside(id, &[], Standing::Ordered),
+            None => {
+                self.register(place, spec, now_ms);
+            }
         }
+    }
+
+    fn register(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) -> ApplicationId {
         let predicted = self.kinds.kind(self.kinds.number_of(place)).predicted.clone();
         let demands: Demands = predicted
             .map(|predicted| (ContainerKind::DEFAULT_EXECUTOR, predicted))
@@ -182,6 +185,7 @@ impl ResourceManager {
         }
         self.places[number] = place;
         self.applications[place].id = Some(submitted.application);
+        submitted.application
     }
 
     /// The number of kinds of applications.
@@ -344,7 +348,7 @@ impl ResourceManager {
         let thousandths = |ratio: BookableRatio| u64::from(ratio.memory_thousandths);
         let nodes = self.service.cluster().nodes();
         let bookable = nodes.map(|(_, entry)| match self.follows_demand {
-            true => entry.registered.memory_bytes / 1_000 * thousandths(entry.bookable),
+            true => entry.registered.memory_bytes * thousandths(entry.bookable) / 1_000,
             false => entry.registered.memory_bytes,
         });
         self.bookable_bytes = bookable.sum();

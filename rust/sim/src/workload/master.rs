@@ -7,4 +7,17 @@ pub struct MasterSpec {
     pub name: String,
     /// The memory of its request. It counts by its queue's limit only: its applications' requests book it.
     pub memory_bytes: u64,
+    /// It ran before, and waits for nothing.
+    pub runs_already: bool,
+    /// How long it runs on after the last of its applications, in milliseconds.
+    pub lasts_ms: i64,
+}
+
+/// What the masters of a queue may take together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MastersLimit {
+    /// The part of what the queue may have now.
+    pub part: f64,
+    /// The limit is rounded up to a multiple of this.
+    pub step_bytes: u64,
 }

@@ -9,7 +9,7 @@ mod trace;
 
 pub use application::{ApplicationSpec, Errors, ExecutorSlots, stretched};
 pub use machine::{GIB, GIGABIT_PER_S, MEGABYTE_PER_S, TRACE_MACHINE};
-pub use master::MasterSpec;
+pub use master::{MasterSpec, MastersLimit};
 pub use queue::QueueSpec;
 pub use trace::TraceFormat;
 

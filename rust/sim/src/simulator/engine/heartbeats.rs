@@ -34,9 +34,10 @@ impl Engine<'_> {
         job.containers -= 1;
         if job.left == 0 && job.containers == 0 {
             self.manager.ended(ended.application, now_ms);
-            let bookable_bytes = self.manager.bookable_bytes();
-            let released = self.masters.ended(ended.application, now_ms, bookable_bytes);
-            self.release(released, now_ms);
+            if let Some(lasts_ms) = self.masters.ended(ended.application) {
+                let end = Event::MasterEnd { application: ended.application };
+                self.agenda.add((now_ms + lasts_ms) as f64, end);
+            }
         }
         if let Some(piece) = ended.again {
             self.ask(ended.application, [piece], now_ms, Some(machine));

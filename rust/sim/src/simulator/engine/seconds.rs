@@ -16,8 +16,7 @@ impl Engine<'_> {
             for machine in self.manager.follow_demand(now_ms) {
                 self.wake(machine, now_ms);
             }
-            let released = self.masters.start(now_ms, self.manager.bookable_bytes());
-            self.release(released, now_ms);
+            self.start_masters(now_ms);
         } else {
             self.read(self.manager.read_by_planning(now_ms), now_ms)?;
         }

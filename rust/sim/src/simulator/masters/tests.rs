@@ -4,13 +4,21 @@ use elastane_core::cluster::Request;
 use elastane_core::{Demand, Resources, SLOT_MS};
 
 use super::*;
-use crate::workload::{ApplicationSpec, Errors, MasterSpec};
+use crate::workload::{ApplicationSpec, Errors, QueueSpec};
 
-/// The masters of a queue have at most a tenth of this.
-const BOOKABLE_BYTES: u64 = 100;
+/// What the masters of each queue may take.
+const LIMIT_BYTES: u64 = 10;
 
-/// Applications of these names, queues and submissions; each name's master has so much memory.
-fn masters(applications: &[(&str, usize, i64)], memory_bytes: &[(&str, u64)]) -> Masters {
+fn limited(_: usize) -> Option<u64> {
+    Some(LIMIT_BYTES)
+}
+
+fn master(name: &str, memory_bytes: u64) -> MasterSpec {
+    MasterSpec { name: name.to_owned(), memory_bytes, runs_already: false, lasts_ms: 7 }
+}
+
+/// Applications of these names, queues and submissions.
+fn masters(applications: &[(&str, usize, i64)], masters: Vec<MasterSpec>) -> Masters {
     let actual = Demand::series(SLOT_MS, &[Resources::ZERO]).unwrap();
     let spec = |(name, queue, submitted_ms): &(&str, usize, i64)| ApplicationSpec {
         name: (*name).to_owned(),
@@ -24,18 +32,13 @@ fn masters(applications: &[(&str, usize, i64)], memory_bytes: &[(&str, u64)]) ->
         lengths: None,
         errors: Errors::default(),
     };
-    let queue = |path| QueueSpec { maximum: 0.5, masters: 0.2, ..QueueSpec::new(path, 0.5) };
-    let master = |(name, memory_bytes): &(&str, u64)| MasterSpec {
-        name: (*name).to_owned(),
-        memory_bytes: *memory_bytes,
-    };
     Masters::new(&Workload {
         name: String::new(),
         machines: Vec::new(),
         heartbeat_ms: 1_000,
-        queues: vec![queue("root.a"), queue("root.b")],
+        queues: vec![QueueSpec::new("root.a", 0.5), QueueSpec::new("root.b", 0.5)],
         applications: applications.iter().map(spec).collect(),
-        masters: memory_bytes.iter().map(master).collect(),
+        masters,
     })
 }
 
@@ -45,46 +48,73 @@ fn released(application: usize, at_ms: i64) -> Vec<Released> {
 
 #[test]
 fn a_master_waits_until_its_queue_has_room() {
-    let applications = [("one", 0, 0), ("two", 0, 5), ("other", 1, 6), ("none", 0, 7)];
-    let mut masters = masters(&applications, &[("one", 6), ("two", 5), ("other", 10)]);
-    assert_eq!(masters.submitted(0, 0, BOOKABLE_BYTES), released(0, 0));
-    assert_eq!(masters.submitted(1, 5, BOOKABLE_BYTES), []);
-    assert_eq!(masters.submitted(2, 6, BOOKABLE_BYTES), released(2, 6), "of another queue");
-    assert_eq!(masters.submitted(3, 7, BOOKABLE_BYTES), released(3, 7), "without a master");
-    assert_eq!(masters.ended(3, 8, BOOKABLE_BYTES), []);
-    assert_eq!(masters.start(9, BOOKABLE_BYTES), []);
-    assert_eq!(masters.start(9, 2 * BOOKABLE_BYTES), released(1, 9), "nodes were raised");
+    let applications =
+        [("one", 0, 0), ("two", 0, 5), ("three", 0, 5), ("other", 1, 6), ("none", 0, 7)];
+    let specs = vec![master("one", 4), master("two", 4), master("three", 4), master("other", 10)];
+    let mut masters = masters(&applications, specs);
+    assert_eq!(masters.submitted(0, 0, limited), Some(0));
+    assert_eq!(masters.submitted(1, 5, limited), Some(5), "two of them are within the limit");
+    assert_eq!(masters.submitted(2, 5, limited), None);
+    assert!(masters.holds_first(2) && masters.any_waits());
+    assert_eq!(masters.submitted(3, 6, limited), Some(6), "of another queue");
+    assert_eq!(masters.submitted(4, 7, limited), Some(7), "without a master");
+    assert_eq!(masters.ended(4), None);
+    assert_eq!(masters.start(9, limited), []);
+    assert_eq!(masters.start(9, |_| Some(12)), released(2, 9), "nodes were raised");
+    assert!(!masters.holds_first(2) && !masters.any_waits());
 }
 
 #[test]
 fn one_that_ends_lets_the_next_start_and_a_smaller_one_may_pass() {
     let applications = [("one", 0, 0), ("large", 0, 1), ("small", 0, 2)];
-    let mut masters = masters(&applications, &[("one", 6), ("large", 5), ("small", 4)]);
-    assert_eq!(masters.submitted(0, 0, BOOKABLE_BYTES), released(0, 0));
-    assert_eq!(masters.submitted(1, 1, BOOKABLE_BYTES), []);
-    assert_eq!(masters.submitted(2, 2, BOOKABLE_BYTES), released(2, 2));
-    assert_eq!(masters.ended(0, 30, BOOKABLE_BYTES), released(1, 30));
+    let specs = vec![master("one", 6), master("large", 5), master("small", 4)];
+    let mut masters = masters(&applications, specs);
+    assert_eq!(masters.submitted(0, 0, limited), Some(0));
+    assert_eq!(masters.submitted(1, 1, limited), None);
+    assert_eq!(masters.submitted(2, 2, limited), Some(2));
+    assert_eq!(masters.ended(0), Some(7), "it lasts longer than its application's executors");
+    assert_eq!(masters.start(30, limited), []);
+    masters.master_ended(0);
+    assert_eq!(masters.start(37, limited), released(1, 37));
 }
 
 #[test]
-fn one_starts_in_any_case() {
-    let mut masters = masters(&[("one", 0, 0)], &[("one", 60)]);
-    assert_eq!(masters.submitted(0, 0, BOOKABLE_BYTES), released(0, 0));
+fn one_starts_in_any_case_and_without_a_limit_all_do() {
+    let applications = [("one", 0, 0), ("two", 0, 0)];
+    let specs = || vec![master("one", 60), master("two", 60)];
+    let mut limiting = masters(&applications, specs());
+    assert_eq!(limiting.submitted(0, 0, limited), Some(0));
+    assert_eq!(limiting.submitted(1, 0, limited), None);
+    let mut unlimited = masters(&applications, specs());
+    assert_eq!(unlimited.submitted(0, 0, |_| None), Some(0));
+    assert_eq!(unlimited.submitted(1, 0, |_| None), Some(0));
+}
+
+#[test]
+fn what_ran_before_counts_and_does_not_wait() {
+    let ran = |name| MasterSpec { runs_already: true, ..master(name, 8) };
+    let applications = [("one", 0, 0), ("two", 0, 0), ("three", 0, 1)];
+    let specs = vec![ran("one"), ran("two"), master("three", 1)];
+    let mut masters = masters(&applications, specs);
+    assert_eq!(masters.submitted(0, 0, limited), Some(0));
+    assert_eq!(masters.submitted(1, 0, limited), Some(0));
+    assert_eq!(masters.submitted(2, 1, limited), None);
+    masters.master_ended(0);
+    assert_eq!(masters.start(5, limited), released(2, 5));
 }
 
 #[test]
 fn all_of_one_name_have_one_master_and_come_as_late_as_it_does() {
     let applications = [("one", 0, 0), ("two", 0, 10), ("two", 0, 25), ("two", 0, 90)];
-    let mut masters = masters(&applications, &[("one", 10), ("two", 10)]);
-    assert_eq!(masters.submitted(0, 0, BOOKABLE_BYTES), released(0, 0));
-    assert_eq!(masters.submitted(1, 10, BOOKABLE_BYTES), []);
-    assert_eq!(masters.submitted(2, 25, BOOKABLE_BYTES), []);
+    let mut masters = masters(&applications, vec![master("one", 10), master("two", 10)]);
+    assert_eq!(masters.submitted(0, 0, limited), Some(0));
+    assert_eq!(masters.submitted(1, 10, limited), None);
+    assert_eq!(masters.submitted(2, 25, limited), None);
+    assert!(masters.holds_first(1) && !masters.holds_first(2));
+    masters.master_ended(0);
     let both = [Released { application: 1, at_ms: 50 }, Released { application: 2, at_ms: 65 }];
-    assert_eq!(masters.ended(0, 50, BOOKABLE_BYTES), both);
-    assert_eq!(masters.submitted(3, 90, BOOKABLE_BYTES), released(3, 130));
-    assert_eq!(masters.ended(1, 140, BOOKABLE_BYTES), []);
-    assert_eq!(masters.used_bytes[0], 10, "its master runs on");
-    assert_eq!(masters.ended(2, 140, BOOKABLE_BYTES), []);
-    assert_eq!(masters.ended(3, 140, BOOKABLE_BYTES), []);
-    assert_eq!(masters.used_bytes[0], 0);
+    assert_eq!(masters.start(50, limited), both);
+    assert_eq!(masters.submitted(3, 90, limited), Some(130));
+    assert_eq!((masters.ended(1), masters.ended(2)), (None, None));
+    assert_eq!(masters.ended(3), Some(7));
 }
