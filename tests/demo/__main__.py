@@ -71,7 +71,7 @@ def _run(
         if one.begins_depository():
             for leftover in folder.glob(f"{one.depository}*"):
                 leftover.unlink()
-        if one.knows_all_before() and not merge_learned(checkout, folder):
+        if one.adds_learned() and not merge_learned(checkout, folder):
             progress(f"{one.name}: there is no round `learning` to learn from")
         outcomes.append(run_round(one, folder, checkout, inputs, planned, progress))
     return sorted(outcomes, key=lambda it: COLUMNS.index(it.round.name)), planned

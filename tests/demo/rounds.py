@@ -43,8 +43,8 @@ class Round:
         """Whether it works out what mode enforce would have made of it."""
         return self.mode == "advise"
 
-    def knows_all_before(self) -> bool:
-        """Whether what the round `learning` learned is added to its depository."""
+    def adds_learned(self) -> bool:
+        """Whether what the round `learning` learned is added to its depository first."""
         return self.name in {"capacity", "profiles"}
 
     def begins_depository(self) -> bool:

@@ -100,12 +100,15 @@ fn a_container_is_told_with_its_limits() {
     };
     let limits = "[{\"limit\": \"cpu_weight_cores\", \"in_force\": null, \"planned\": 0.8, \"next\": 0.4, \
                   \"next_in_ms\": 21000, \"why\": \"why\"}, {\"limit\": \"memory_bytes\", \"in_force\": 3221225472, \
-                  \"planned\": 1073741824, \"next\": null, \"next_in_ms\": 6000, \"why\": \"because\"}]";
+                  \"planned\": 1073741824, \"next\": null, \"next_in_ms\": null, \"why\": \"because\"}]";
     let expected = "\nIts limits\n  CPU weight: none in force, 0.80 planned, 0.40 in 21 s (cores): why\n  \
-                    memory: 3.00 in force, 1.00 planned, none in 6 s (GiB): because\n";
+                    memory: 3.00 in force, 1.00 planned (GiB): because\n";
     let printed = told(limits);
     assert!(printed.ends_with(expected), "{printed}");
     assert!(told("[]").ends_with("\nNo limit is planned or in force\n"));
+    assert!(
+        told("null").ends_with("\nIts limits are not known: its node's agent has not reported\n")
+    );
 }
 
 #[test]

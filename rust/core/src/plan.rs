@@ -252,9 +252,14 @@ pub fn with_largest_bounds(step: Limits, next: Limits) -> Limits {
     }
 }
 
+/// Whether an amount stays in the step that began with another one.
+pub fn is_same_step(begun: f64, next: f64) -> bool {
+    (next - begun).abs() <= SAME_STEP * begun
+}
+
 fn alike(begun: &Limits, next: &Limits) -> bool {
     let near = |(begun, next): (Option<f64>, Option<f64>)| match (begun, next) {
-        (Some(begun), Some(next)) => (next - begun).abs() <= SAME_STEP * begun,
+        (Some(begun), Some(next)) => is_same_step(begun, next),
         _ => begun == next,
     };
     amounts(begun).into_iter().zip(amounts(next)).all(near)

@@ -108,15 +108,13 @@ pub(crate) fn reply(
     report: &Report,
     now_ms: i64,
 ) -> Reply {
-    let limits = cluster.limits_on(node).filter(|_| cluster.decides(node, now_ms));
+    let limits = if cluster.decides(node, now_ms) { cluster.limits_on(node) } else { None };
     let plans = limits.map_or_else(Vec::new, |it| it.plans(settings, report.can_limit, now_ms));
-    let plans = plans.into_iter();
-    let plans =
-        plans.map(|(container, steps)| ContainerPlan { container: container.to_owned(), steps });
+    let plan = |(container, steps): (&str, _)| ContainerPlan { container: container.into(), steps };
     Reply {
         acknowledged: report.sequence,
         valid_for_ms: settings.valid_for_ms,
-        plans: plans.collect(),
+        plans: plans.into_iter().map(plan).collect(),
     }
 }
 

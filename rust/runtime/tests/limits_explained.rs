@@ -12,12 +12,12 @@ use elastane_runtime::Elastane;
 use serde_json::{Value, json};
 
 const CONTAINER: &str = "container_1";
-/// In each 3 s: 2 cores for 30 s, then half a core for 30 s.
+/// In each 3 s: 2 cores for 30 s, then a quarter of a core for 30 s.
 const CORES: [f32; 20] = {
     let mut cores = [2.0; 20];
     let mut slot = 10;
     while slot < 20 {
-        cores[slot] = 0.5;
+        cores[slot] = 0.25;
         slot += 1;
     }
     cores
@@ -58,7 +58,7 @@ impl OneContainer {
         self.elastane.report(NODE, VERSION, &report, START_MS + after_ms).unwrap();
     }
 
-    /// Also the same as part of the node's answer.
+    /// The same are in the node's answer.
     fn limits(&self, after_ms: i64) -> Vec<Value> {
         let ask = |question: &Value| -> Value {
             let answer = self.elastane.answer(&question.to_string(), START_MS + after_ms).unwrap();
@@ -86,8 +86,11 @@ fn a_weight_follows_the_plan_and_says_when_it_changes() {
     one.report(6_000, GB / 2, None);
     let weight = one.limit("cpu_weight_cores", 6_000);
     assert_eq!((&weight["in_force"], &weight["planned"]), (&Value::Null, &json!(2.0)));
-    assert_eq!((&weight["next"], &weight["next_in_ms"]), (&json!(0.5), &json!(24_000)));
-    assert_eq!(why(&weight), "what is planned for now, margin included; not in force yet");
+    assert_eq!((&weight["next"], &weight["next_in_ms"]), (&json!(0.25), &json!(24_000)));
+    assert_eq!(
+        why(&weight),
+        "what is planned for now, margin included; the agent's latest report has none"
+    );
 
     let in_force = |cores| Limits { cpu_weight_cores: Some(cores), ..Limits::default() };
     one.report(9_000, GB / 2, Some(in_force(2.0)));
@@ -97,9 +100,9 @@ fn a_weight_follows_the_plan_and_says_when_it_changes() {
 
     one.report(33_000, GB / 2, Some(in_force(2.0)));
     let weight = one.limit("cpu_weight_cores", 36_000);
-    assert_eq!((&weight["planned"], &weight["next_in_ms"]), (&json!(0.5), &Value::Null));
-    let expected = "what is planned for now, margin included; the former limit is in force until the \
-                    agent's next report";
+    assert_eq!((&weight["planned"], &weight["next_in_ms"]), (&json!(0.25), &Value::Null));
+    let expected =
+        "what is planned for now, margin included; the agent's latest report has another amount";
     assert_eq!(why(&weight), expected);
     assert_eq!(one.limit("disk_cap_bytes_per_s", 36_000), Value::Null);
 }
@@ -113,10 +116,11 @@ fn a_cap_is_never_below_the_request() {
     assert!(
         why(&early).starts_with("what is planned for now, margin included, times the cap ratio")
     );
+    // One virtual core of eight, of a node of 4 cores, is more than 1.5 times a quarter of a core.
     one.report(40_000, GB / 2, None);
-    // One virtual core of eight, of a node of 4 cores, is less than 1.5 times half a core.
     let late = one.limit("cpu_cap_cores", 40_000);
-    assert_eq!(late["planned"], 0.75);
+    assert_eq!(late["planned"], 0.5);
+    assert!(why(&late).starts_with("the request, which a cap is never below"), "{late}");
 }
 
 #[test]
@@ -124,7 +128,7 @@ fn memory_says_what_it_follows() {
     let mut one = OneContainer::start("known", "enforce");
     one.report(6_000, GB / 2, None);
     let memory = |one: &OneContainer, after_ms| one.limit("memory_bytes", after_ms);
-    assert!(why(&memory(&one, 6_000)).starts_with("the most that is planned for about now"));
+    assert!(why(&memory(&one, 6_000)).starts_with("the most that is planned from 6 s before"));
     one.report(57_000, GB / 2, None);
     let ends = memory(&one, 58_000);
     assert!(
@@ -143,7 +147,8 @@ fn memory_says_what_it_follows() {
     one.report(12_000, GB / 2, Some(limits));
     let above = memory(&one, 12_000);
     assert!(
-        why(&above).ends_with("; more is in force, until the container gives back what it holds")
+        why(&above)
+            .contains("; the agent has reported more: it keeps a limit above what is resident")
     );
 }
 
@@ -166,5 +171,7 @@ fn where_the_core_does_not_decide_nothing_is_planned_and_what_is_in_force_ends()
     one.report(9_000, GB, Some(limits));
     let left = one.limit("cpu_weight_cores", 9_000);
     assert_eq!((&left["in_force"], &left["planned"]), (&json!(1.0), &Value::Null));
-    assert!(why(&left).starts_with("the core does not decide about the node now"));
+    let expected = "the core plans no limits for the node now: the agent lifts what it has with the \
+                    next reply, or when its last plan has run out";
+    assert_eq!(why(&left), expected);
 }

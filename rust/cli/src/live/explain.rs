@@ -51,7 +51,7 @@ impl Explain {
                 writeln!(output, "{all}")?;
                 return Ok(());
             }
-            print(&all, output)
+            print(&all, matches!(self.subject, Subject::Container(_)), output)
         })
     }
 
@@ -117,9 +117,12 @@ fn queue(manager: &ResourceManager, path: &str) -> Result<Value, Failure> {
     Ok(json!({"queue": queue, "waiting": waiting}))
 }
 
-fn print(all: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
+fn print(all: &Value, is_of_container: bool, output: &mut Vec<u8>) -> Result<(), Failure> {
     if let Some(application) = all.get("application") {
         print_application(application, output)?;
+        if let (true, Some(container)) = (is_of_container, application["containers"].get(0)) {
+            print_limits(&container["limits"], output)?;
+        }
     }
     if let Some(node) = all.get("node") {
         print_node(node, output)?;
@@ -167,12 +170,7 @@ fn print_application(application: &Value, output: &mut Vec<u8>) -> Result<(), Fa
     if let Some(expected) = expected_to_end(&application["predicted_end"]) {
         writeln!(output, "It {expected}")?;
     }
-    let containers = &application["containers"];
-    print_containers(containers, output)?;
-    match containers.as_array().map(Vec::as_slice) {
-        Some([container]) => print_limits(&container["limits"], output),
-        _ => Ok(()),
-    }
+    print_containers(&application["containers"], output)
 }
 
 fn print_node(node: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {

@@ -7,9 +7,12 @@ use serde_json::Value;
 use super::words::{NOTHING, cores, gib_of_bytes, text, time};
 use crate::failure::Failure;
 
-/// `CPU weight: 0.80 cores; 0.40 in 21 s; why`, a line for each limit.
+/// `CPU weight: 0.80 in force, 0.80 planned, 0.40 in 21 s (cores): why`, a line for each limit.
 pub(super) fn print_limits(limits: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
-    let limits = limits.as_array().map_or(&[][..], Vec::as_slice);
+    let Some(limits) = limits.as_array() else {
+        writeln!(output, "\nIts limits are not known: its node's agent has not reported")?;
+        return Ok(());
+    };
     if limits.is_empty() {
         writeln!(output, "\nNo limit is planned or in force")?;
         return Ok(());

@@ -9,7 +9,7 @@ pub enum LimitReason {
     Planned,
     /// The least that a limit may be.
     Least,
-    /// The request: a cap is never below it, and memory never above.
+    /// The request: a cap is never below it, and planned memory never above.
     Request,
     /// The request, since the predicted end is near or past.
     PastItsEnd,

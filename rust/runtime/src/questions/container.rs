@@ -67,14 +67,14 @@ impl ContainerSnapshot {
 
     /// Beside the newest report of its node.
     pub(crate) fn beside(self, report: Option<&ArrivedReport>, now_ms: i64) -> ContainerDetails {
-        let measured = report.and_then(|report| {
-            let (at_ms, samples) = report.of(&self.id)?;
+        let reported = report.and_then(|report| report.of(&self.id));
+        let measured = reported.and_then(|(at_ms, samples)| {
             let measured = MeasuredContainer::of(samples)?;
             let age_ms = now_ms - at_ms + i64::from(samples.samples.last()?.age_ms);
             Some(LatestMeasurement { age_ms, measured })
         });
-        let limits = report.zip(self.limits).map_or_else(Vec::new, |(report, limits)| {
-            let in_force = report.of(&self.id).and_then(|(_, samples)| samples.limits);
+        let limits = report.zip(self.limits).map(|(report, limits)| {
+            let in_force = reported.and_then(|(_, samples)| samples.limits);
             limits.details(report.can_limit(), &in_force.unwrap_or_default(), now_ms)
         });
         let Container { kind, request, start_ms, basis, margin, .. } = self.container;
@@ -126,8 +126,8 @@ pub(crate) struct ContainerDetails {
     planned: Resources,
     /// None before its first sample.
     measured: Option<LatestMeasurement>,
-    /// Those planned or in force; none before the agent's first report.
-    limits: Vec<LimitDetails>,
+    /// Those planned or in force; none before the first report of the node's agent.
+    limits: Option<Vec<LimitDetails>>,
 }
 
 #[derive(Debug, Serialize)]

@@ -13,6 +13,7 @@ use crate::cluster::state::Request;
 
 /// A queue's share of the nodes of one label, as CapacityScheduler computes it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct QueueShare {
     /// The queue's path.
     pub queue: String,

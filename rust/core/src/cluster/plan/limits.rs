@@ -1,5 +1,7 @@
 //! Limits over time of every container of a node.
 
+use std::cell::OnceCell;
+
 use elastane_protocol::{CanLimit, Step};
 
 use crate::cluster::state::{Container, NodeEntry, State};
@@ -19,7 +21,8 @@ pub struct NodeLimits<'a> {
     entry: &'a NodeEntry,
     /// The executor to which the node's remaining resources are lent.
     lent_to: Option<ExecutorId>,
-    all_vcores: f64,
+    /// The sum over the node; few ask for it.
+    all_vcores: OnceCell<f64>,
     most_steps: usize,
 }
 
@@ -27,21 +30,19 @@ pub struct NodeLimits<'a> {
 #[derive(Debug, Clone)]
 pub struct ContainerLimits {
     running: Running,
-    /// Whether limits follow what is planned for it. The use of an executor without a profile is unknown, and that
+    /// None if limits follow what is planned for it. The use of an executor without a profile is unknown, and that
     /// of one in observe counts as unknown. Where CPU is weighed, it weighs its share of the virtual cores that run
     /// there, so that it neither starves nor starves others.
-    is_known: bool,
+    share_of_vcores_cores: Option<f64>,
     margin: f64,
     request: Resources,
-    share_of_vcores_cores: f64,
     most_steps: usize,
 }
 
 impl<'a> NodeLimits<'a> {
     pub(crate) fn of(state: &'a State, entry: &'a NodeEntry, lent_to: Option<ExecutorId>) -> Self {
-        let all_vcores = state.containers_on(entry).map(|(_, container)| vcores(container)).sum();
         let most_steps = MOST_STEPS_OF_A_NODE / entry.containers.len().max(1);
-        Self { state, entry, lent_to, all_vcores, most_steps }
+        Self { state, entry, lent_to, all_vcores: OnceCell::new(), most_steps }
     }
 
     /// Limits of every container of the node, from `now_ms` on, for an agent with the abilities `can_limit`. A
@@ -65,15 +66,20 @@ impl<'a> NodeLimits<'a> {
 
     /// None for a container of another node.
     pub fn of_container(&self, container: &Container) -> Option<ContainerLimits> {
-        let share_of_vcores = vcores(container) / self.all_vcores;
+        let is_known = container.profile().is_some() && !self.state.is_observed(container);
         Some(ContainerLimits {
             running: self.planned(container)?,
-            is_known: container.profile().is_some() && !self.state.is_observed(container),
+            share_of_vcores_cores: (!is_known).then(|| self.share_of_vcores_cores(container)),
             margin: container.margin,
             request: self.entry.request_resources(container.request),
-            share_of_vcores_cores: self.entry.node.capacity.cpu_cores * share_of_vcores,
             most_steps: self.most_steps,
         })
+    }
+
+    fn share_of_vcores_cores(&self, container: &Container) -> f64 {
+        let there = || self.state.containers_on(self.entry).map(|(_, container)| vcores(container));
+        let all_vcores = *self.all_vcores.get_or_init(|| there().sum());
+        self.entry.node.capacity.cpu_cores * vcores(container) / all_vcores
     }
 
     /// The executor that a container's limits follow. While nothing but time moved its demand, the
@@ -89,18 +95,14 @@ impl<'a> NodeLimits<'a> {
 }
 
 impl ContainerLimits {
-    /// Whether limits follow what is planned for it.
-    pub fn is_known(&self) -> bool {
-        self.is_known
-    }
-
     /// The limits from `now_ms` on, as far as an agent can set them; empty if nothing is limited.
     pub fn steps(&self, settings: &PlanSettings, can_limit: CanLimit, now_ms: i64) -> Vec<Step> {
-        if self.is_known {
-            self.plan(settings, can_limit).steps(&self.running, now_ms)
-        } else {
-            let limits = self.by_virtual_cores(settings, can_limit);
-            limits.map(|it| Step { offset_ms: 0, limits: it.limits() }).into_iter().collect()
+        match self.share_of_vcores_cores {
+            None => self.plan(settings, can_limit).steps(&self.running, now_ms),
+            Some(cores) => {
+                let limits = by_virtual_cores(cores, settings, can_limit);
+                limits.map(|it| Step { offset_ms: 0, limits: it.limits() }).into_iter().collect()
+            }
         }
     }
 
@@ -111,10 +113,9 @@ impl ContainerLimits {
         can_limit: CanLimit,
         now_ms: i64,
     ) -> ReasonedLimits {
-        if self.is_known {
-            self.plan(settings, can_limit).reasoned(&self.running, now_ms)
-        } else {
-            self.by_virtual_cores(settings, can_limit).unwrap_or_default()
+        match self.share_of_vcores_cores {
+            None => self.plan(settings, can_limit).reasoned(&self.running, now_ms),
+            Some(cores) => by_virtual_cores(cores, settings, can_limit).unwrap_or_default(),
         }
     }
 
@@ -122,15 +123,15 @@ impl ContainerLimits {
         let Self { most_steps, margin, request, .. } = *self;
         LimitPlan { settings, can_limit, most_steps, margin, request }
     }
+}
 
-    fn by_virtual_cores(
-        &self,
-        settings: &PlanSettings,
-        can_limit: CanLimit,
-    ) -> Option<ReasonedLimits> {
-        let weighs = settings.weighs_cpu && can_limit.cpu;
-        weighs.then(|| ReasonedLimits::by_virtual_cores(self.share_of_vcores_cores))
-    }
+fn by_virtual_cores(
+    cores: f64,
+    settings: &PlanSettings,
+    can_limit: CanLimit,
+) -> Option<ReasonedLimits> {
+    let weighs = settings.weighs_cpu && can_limit.cpu;
+    weighs.then(|| ReasonedLimits::by_virtual_cores(cores))
 }
 
 fn vcores(container: &Container) -> f64 {

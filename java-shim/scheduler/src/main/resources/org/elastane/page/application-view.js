@@ -58,7 +58,7 @@ export class ApplicationView {
       this.#facts.update(facts(application));
       this.#containers.empty = application.containers ? "None." : IS_NOT_KNOWN;
       this.#containers.update(application.containers ?? []);
-      this.#limits.update(application.containers ?? []);
+      this.#limits.update(application.containers);
     }
     if (decided) {
       this.#decisions.update(decided.decisions);

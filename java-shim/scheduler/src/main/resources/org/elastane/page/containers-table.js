@@ -1,6 +1,6 @@
-// A table of containers: planned, used, limits in force, margin and profile.
+// A table of containers: planned, used, margin and profile.
 
-import { cores, counted, duration, memory, NOTHING, percent, perSecond } from "./amounts.js";
+import { cores, counted, duration, memory, percent } from "./amounts.js";
 import { applicationHref, decisionsHref, nodeHref } from "./routes.js";
 import { Table } from "./table.js";
 
@@ -73,7 +73,6 @@ const FIGURES = [
     sort: (it) => it.margin_percent,
     number: true,
   },
-  { heading: "Limits in force", cell: (it) => limits(it.measured), isLabel: true },
   { heading: "Planned by", cell: basis, sort: basis, isId: true, isLabel: true },
 ];
 
@@ -88,20 +87,4 @@ function basis(container) {
     return container.profile;
   }
   return container.by_others ? "other applications" : "its request";
-}
-
-function limits(measured) {
-  if (!measured) {
-    return NOTHING;
-  }
-  const parts = [
-    ["CPU weight", measured.limit_weight_cores, cores],
-    ["CPU cap", measured.limit_cap_cores, cores],
-    ["memory", measured.limit_memory_bytes, memory],
-    ["disk", measured.limit_disk_bytes_per_s, perSecond],
-    ["network weight", measured.limit_network_weight_bytes_per_s, perSecond],
-    ["network", measured.limit_network_bytes_per_s, perSecond],
-  ];
-  const inForce = parts.filter(([, value]) => value !== null);
-  return inForce.map(([name, value, write]) => `${name} ${write(value)}`).join(", ") || "none";
 }

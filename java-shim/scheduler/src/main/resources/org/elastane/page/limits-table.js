@@ -1,6 +1,6 @@
 // A table of containers' limits: in force, planned, what comes next, and why.
 
-import { cores, duration, memory, NOTHING, perSecond } from "./amounts.js";
+import { cores, duration, IS_NOT_KNOWN, memory, NOTHING, perSecond } from "./amounts.js";
 import { decisionsHref } from "./routes.js";
 import { Table } from "./table.js";
 
@@ -34,7 +34,6 @@ export class LimitsTable {
     {
       key: (it) => `${it.container} ${it.limit}`,
       most: 500,
-      empty: "No limit is planned or in force.",
       isAlone: true,
     },
   );
@@ -43,10 +42,21 @@ export class LimitsTable {
     return this.#table.root;
   }
 
+  /** Null where the core gives no answer. */
   update(containers) {
-    const limits = ({ container, limits }) => limits.map((limit) => ({ container, ...limit }));
-    this.#table.update(containers.flatMap(limits));
+    const known = containers ?? [];
+    const limits = ({ container, limits }) => (limits ?? []).map((limit) => ({ container, ...limit }));
+    this.#table.empty = empty(containers);
+    this.#table.update(known.flatMap(limits));
   }
+}
+
+function empty(containers) {
+  if (containers === null) {
+    return IS_NOT_KNOWN;
+  }
+  const isKnown = containers.every(({ limits }) => limits !== null);
+  return isKnown ? "No limit is planned or in force." : "Not known: no agent has reported yet.";
 }
 
 function kind({ limit }) {
@@ -61,6 +71,5 @@ function next(limit) {
   if (limit.next_in_ms === null) {
     return NOTHING;
   }
-  const value = limit.next === null ? "none" : amount(limit, limit.next);
-  return `${value} in ${duration(limit.next_in_ms)}`;
+  return `${amount(limit, limit.next)} in ${duration(limit.next_in_ms)}`;
 }

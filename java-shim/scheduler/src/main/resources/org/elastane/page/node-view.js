@@ -55,7 +55,7 @@ export class NodeView {
     this.#charts.show(node);
     this.#containers.empty = node.containers ? "None." : IS_NOT_KNOWN;
     this.#containers.update(node.containers ?? []);
-    this.#limits.update(node.containers ?? []);
+    this.#limits.update(node.containers);
     const hidden = node.hidden_containers;
     setText(this.#hidden, hidden > 0 ? `And ${counted(hidden, "container")} that you may not see.` : "");
     this.#arrivals.empty = node.containers ? "No application is planned to start here." : IS_NOT_KNOWN;

@@ -13,8 +13,12 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEventType;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSetUtils;
+import org.elastane.conf.ElastaneConfiguration;
 import org.elastane.natives.CoreException;
 import org.elastane.natives.NativeLibrary;
+import org.elastane.natives.Natives;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The core's part of each hook of {@link ElastaneScheduler}. Runs under {@link CoreGuard}, so only
@@ -22,6 +26,8 @@ import org.elastane.natives.NativeLibrary;
  * wrong.
  */
 final class CoreLink {
+  private static final Logger LOG = LoggerFactory.getLogger(CoreLink.class);
+
   private final ElastaneScheduler scheduler;
   private final Enforcement enforcement;
   private final LiveSettings settings;
@@ -155,6 +161,8 @@ final class CoreLink {
       }
       link.metrics.register(link.figures());
       link.installPolicies();
+      String mode = conf.getTrimmed(ElastaneConfiguration.MODE, "observe");
+      LOG.info("Elastane {}: {} = {}", Natives.version(), ElastaneConfiguration.MODE, mode);
       return link;
     } catch (RuntimeException | Error e) {
       core.close();

@@ -5,19 +5,24 @@ import java.util.Locale;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.elastane.conf.ElastaneConfiguration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says which queues and nodes the settings name that are not there. They may come later, so that is
- * no error; but a name with a slip of the pen would act nowhere, and nobody would know.
+ * Says which queues, node labels and nodes the settings name that are not there. They may come
+ * later, so that is no error; but a name with a slip of the pen would act nowhere, and nobody would
+ * know.
  */
 final class UnknownNames {
   private static final Logger LOG = LoggerFactory.getLogger(UnknownNames.class);
   private static final String[] BY_QUEUE = {
     ElastaneConfiguration.MODE + ".queue.", ElastaneConfiguration.MAX_RATIO + ".queue.",
+  };
+  private static final String[] BY_LABEL = {
+    ElastaneConfiguration.MODE + ".label.", ElastaneConfiguration.MAX_RATIO + ".label.",
   };
 
   private UnknownNames() {}
@@ -29,12 +34,10 @@ final class UnknownNames {
         .getQueues()
         .values()
         .forEach(queue -> queues.add(queue.getQueuePath()));
-    for (String prefix : BY_QUEUE) {
-      for (String path : conf.getPropsWithPrefix(prefix).keySet()) {
-        if (!queues.contains(path)) {
-          LOG.warn("{}{} acts nowhere: there is no queue {} now", prefix, path, path);
-        }
-      }
+    warn(conf, BY_QUEUE, "queue", queues);
+    RMNodeLabelsManager labels = scheduler.getRMContext().getNodeLabelManager();
+    if (labels != null) {
+      warn(conf, BY_LABEL, "node label", labels.getClusterNodeLabelNames());
     }
     Set<String> nodes = new HashSet<>();
     for (FiCaSchedulerNode node : scheduler.getAllNodes()) {
@@ -50,6 +53,16 @@ final class UnknownNames {
               "{} names {}, and no such node is registered now",
               ElastaneConfiguration.ENFORCED_NODES,
               name);
+        }
+      }
+    }
+  }
+
+  private static void warn(Configuration conf, String[] prefixes, String what, Set<String> known) {
+    for (String prefix : prefixes) {
+      for (String name : conf.getPropsWithPrefix(prefix).keySet()) {
+        if (!known.contains(name)) {
+          LOG.warn("{}{} acts nowhere: there is no {} {} now", prefix, name, what, name);
         }
       }
     }

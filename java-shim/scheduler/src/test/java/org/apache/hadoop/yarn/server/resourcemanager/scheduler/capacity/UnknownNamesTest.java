@@ -15,12 +15,13 @@ class UnknownNamesTest {
   @TempDir Path directory;
 
   @Test
-  void queuesAndNodesThatAreNotThereAreNamedAndNoOthers() throws Exception {
+  void queuesLabelsAndNodesThatAreNotThereAreNamedAndNoOthers() throws Exception {
     Configuration conf = TestCluster.configuration(ElastaneScheduler.class, "observe", directory);
     try (TestCluster cluster = TestCluster.start(conf)) {
       cluster.registerReporting("127.0.0.1:1", 4096, 4);
       conf.set(ElastaneConfiguration.MODE + ".queue.root.defualt", "enforce");
       conf.set(ElastaneConfiguration.MAX_RATIO + ".queue.root.default", "2");
+      conf.set(ElastaneConfiguration.MODE + ".label.gpus", "observe");
       LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(UnknownNames.class));
       try {
         SettingsRefreshTest.refresh(
@@ -29,7 +30,8 @@ class UnknownNamesTest {
         String said = log.getOutput();
         assertTrue(said.contains("mode.queue.root.defualt acts nowhere"), said);
         assertTrue(said.contains("mode.enforced-nodes names N2, and no such node"), said);
-        assertEquals(2, said.split("WARN", -1).length - 1, said);
+        assertTrue(said.contains("mode.label.gpus acts nowhere: there is no node label"), said);
+        assertEquals(3, said.split("WARN", -1).length - 1, said);
       } finally {
         log.stopCapturing();
       }
