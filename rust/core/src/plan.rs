@@ -6,6 +6,16 @@ use elastane_protocol::{CanLimit, Limits, Step};
 
 pub use reasoned::{LimitReason, Reasoned, ReasonedLimits};
 
+/// The names of [`Limits`]' fields, in the order of [`amounts`].
+pub const LIMIT_NAMES: [&str; 6] = [
+    "cpu_weight_cores",
+    "cpu_cap_cores",
+    "memory_bytes",
+    "disk_cap_bytes_per_s",
+    "network_weight_bytes_per_s",
+    "network_cap_bytes_per_s",
+];
+
 use crate::resources::Resources;
 use crate::running::Running;
 
@@ -265,7 +275,8 @@ fn alike(begun: &Limits, next: &Limits) -> bool {
     amounts(begun).into_iter().zip(amounts(next)).all(near)
 }
 
-fn amounts(limits: &Limits) -> [Option<f64>; 6] {
+/// All limits, in the order of [`LIMIT_NAMES`].
+pub fn amounts(limits: &Limits) -> [Option<f64>; 6] {
     let cores = |cores: Option<f32>| cores.map(f64::from);
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
     [

@@ -4,8 +4,7 @@
 use std::iter::once;
 use std::sync::Arc;
 
-use crate::amounts::Amounts;
-use crate::cluster::bookable::{Shares, Taken, demanded_of};
+use crate::cluster::bookable::{PlannedThere, Shares, planned_there};
 use crate::cluster::correction::Corrections;
 use crate::cluster::state::{Application, Container, NodeId, Predicted, State};
 use crate::resources::Resources;
@@ -42,13 +41,11 @@ pub(crate) fn reported(
             PlannedBy::Former => continue,
         };
         let request = container.request.bookable(virtual_cores_count);
-        let demand = entry.planned_demand(predicted, request);
-        let planned = Amounts::rounded_down(demand.mean());
-        let demanded = demanded_of(entry, predicted, request, virtual_cores_count);
+        let PlannedThere { demand, taken, mean } =
+            planned_there(entry, predicted, request, virtual_cores_count);
         let executor = container.executor;
         shares.carry_over(once(container), |taken_by| {
-            taken_by.taken = Taken { demanded, ..taken_by.taken };
-            taken_by.planned = planned;
+            (taken_by.taken, taken_by.planned) = (taken, mean);
         });
         if let Some(start_ms) = entry.node.get(executor).map(|running| running.start_ms) {
             entry.plan.replace(&mut entry.node, executor, demand, start_ms, now_ms);

@@ -58,6 +58,18 @@ impl ReasonedLimits {
         Self { cpu_weight_cores: Some(weight), ..Self::default() }
     }
 
+    /// All of them, in the order of [`LIMIT_NAMES`](super::LIMIT_NAMES).
+    pub fn all(&self) -> [Option<Reasoned>; 6] {
+        [
+            self.cpu_weight_cores,
+            self.cpu_cap_cores,
+            self.memory_bytes,
+            self.disk_cap_bytes_per_s,
+            self.network_weight_bytes_per_s,
+            self.network_cap_bytes_per_s,
+        ]
+    }
+
     pub(crate) fn limits(&self) -> Limits {
         let cores = |limit: Option<Reasoned>| limit.map(|it| it.amount as f32);
         let bytes = |limit: Option<Reasoned>| limit.map(|it| it.amount.ceil() as u64);

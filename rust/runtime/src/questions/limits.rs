@@ -1,8 +1,10 @@
 //! Why a container has the limits that it has, and when they change next.
 
 use elastane_core::cluster::ContainerLimits;
-use elastane_core::plan::{LimitReason, PlanSettings, Reasoned, ReasonedLimits, is_same_step};
-use elastane_protocol::{CanLimit, Limits, Step};
+use elastane_core::plan::{
+    LIMIT_NAMES, LimitReason, PlanSettings, Reasoned, ReasonedLimits, amounts, is_same_step,
+};
+use elastane_protocol::{CanLimit, Limits};
 use serde::Serialize;
 
 /// Plain data of one moment.
@@ -31,46 +33,6 @@ pub(crate) struct LimitDetails {
 
 const MEMORY: &str = "memory_bytes";
 
-/// One field of the limits.
-struct Field {
-    name: &'static str,
-    amount: fn(&Limits) -> Option<f64>,
-    reasoned: fn(&ReasonedLimits) -> Option<Reasoned>,
-}
-
-const FIELDS: [Field; 6] = [
-    Field {
-        name: "cpu_weight_cores",
-        amount: |it| it.cpu_weight_cores.map(cores),
-        reasoned: |it| it.cpu_weight_cores,
-    },
-    Field {
-        name: "cpu_cap_cores",
-        amount: |it| it.cpu_cap_cores.map(cores),
-        reasoned: |it| it.cpu_cap_cores,
-    },
-    Field {
-        name: MEMORY,
-        amount: |it| it.memory_bytes.map(|bytes| bytes as f64),
-        reasoned: |it| it.memory_bytes,
-    },
-    Field {
-        name: "disk_cap_bytes_per_s",
-        amount: |it| it.disk_cap_bytes_per_s.map(|bytes| bytes as f64),
-        reasoned: |it| it.disk_cap_bytes_per_s,
-    },
-    Field {
-        name: "network_weight_bytes_per_s",
-        amount: |it| it.network_weight_bytes_per_s.map(|bytes| bytes as f64),
-        reasoned: |it| it.network_weight_bytes_per_s,
-    },
-    Field {
-        name: "network_cap_bytes_per_s",
-        amount: |it| it.network_cap_bytes_per_s.map(|bytes| bytes as f64),
-        reasoned: |it| it.network_cap_bytes_per_s,
-    },
-];
-
 impl LimitsSnapshot {
     /// `can_limit` and the limits in force are those of the agent's newest report.
     pub(crate) fn details(
@@ -86,21 +48,23 @@ impl LimitsSnapshot {
         } else {
             (Vec::new(), ReasonedLimits::default())
         };
-        let details = |field: &Field| {
-            let planned = (field.reasoned)(&reasons);
-            let in_force = (field.amount)(in_force);
-            let why = self.why(field.name, planned, in_force)?;
-            let next = next(&steps, field.amount);
+        let steps: Vec<_> =
+            steps.iter().map(|step| (step.offset_ms, amounts(&step.limits))).collect();
+        let limits = LIMIT_NAMES.into_iter().zip(reasons.all()).zip(amounts(in_force));
+        let details = limits.enumerate().filter_map(|(place, ((limit, planned), in_force))| {
+            let in_force = in_force.map(|amount| written(limit, amount));
+            let why = self.why(limit, planned, in_force)?;
+            let next = next(&steps, place);
             Some(LimitDetails {
-                limit: field.name,
+                limit,
                 in_force,
                 planned: planned.map(|it| it.amount),
-                next: next.map(|(_, amount)| amount),
+                next: next.map(|(_, amount)| written(limit, amount)),
                 next_in_ms: next.map(|(in_ms, _)| in_ms),
                 why,
             })
-        };
-        FIELDS.iter().filter_map(details).collect()
+        });
+        details.collect()
     }
 
     /// None for a limit that is neither planned nor in force.
@@ -152,15 +116,15 @@ fn follows(limit: &str, reason: LimitReason) -> &'static str {
     }
 }
 
-/// When a field changes for the first time beyond the step that it is in, and to what.
-fn next(steps: &[Step], amount: fn(&Limits) -> Option<f64>) -> Option<(u32, f64)> {
-    let (first, later) = steps.split_first()?;
-    let first = amount(&first.limits)?;
-    let mut later = later.iter().filter_map(|step| Some((step.offset_ms, amount(&step.limits)?)));
+/// When the limit of this place changes for the first time beyond the step that it is in, and to what.
+fn next(steps: &[(u32, [Option<f64>; 6])], place: usize) -> Option<(u32, f64)> {
+    let ((_, first), later) = steps.split_first()?;
+    let first = first[place]?;
+    let mut later = later.iter().filter_map(|(in_ms, limits)| Some((*in_ms, limits[place]?)));
     later.find(|(_, then)| !is_same_step(first, *then))
 }
 
-/// As people write it: 0.8, and not 0.800000011920929.
-fn cores(cores: f32) -> f64 {
-    (f64::from(cores) * 1e6).round() / 1e6
+/// As people write it: of cores 0.8, and not 0.800000011920929, which is the nearest that 32 bits have.
+fn written(limit: &str, amount: f64) -> f64 {
+    if limit.ends_with("_cores") { (amount * 1e6).round() / 1e6 } else { amount }
 }

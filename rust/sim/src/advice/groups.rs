@@ -22,6 +22,7 @@ pub(super) struct Groups<'a> {
     queues: Vec<QueueSpec>,
     /// In the order of their arrival.
     groups: Vec<Group<'a>>,
+    masters: Vec<MasterSpec>,
     /// Applications that are not replayed.
     pub(super) left_out: usize,
 }
@@ -47,7 +48,9 @@ impl<'a> Groups<'a> {
         }
         // What ran before the record goes first.
         groups.sort_by_key(|group| group.arrival_ms);
-        Self { past, machines, queues, groups, left_out }
+        let mut all = Self { past, machines, queues, groups, masters: Vec::new(), left_out };
+        all.masters = all.read_masters();
+        all
     }
 
     /// A workload whose executors take as long as they would if they started at these times, in seconds, by group; as
@@ -66,11 +69,11 @@ impl<'a> Groups<'a> {
             heartbeat_ms: 1_000,
             queues: self.queues.clone(),
             applications: specs.collect(),
-            masters: self.masters(),
+            masters: self.masters.clone(),
         }
     }
 
-    fn masters(&self) -> Vec<MasterSpec> {
+    fn read_masters(&self) -> Vec<MasterSpec> {
         let mut lasts_ms: HashMap<&str, i64> = HashMap::new();
         for group in &self.groups {
             let lasts = lasts_ms.entry(&group.application.subject.application_id).or_default();

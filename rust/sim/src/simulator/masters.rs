@@ -79,32 +79,25 @@ impl Masters {
         now_ms: i64,
         limit_bytes: impl Fn(usize) -> Option<u64>,
     ) -> Option<i64> {
-        let Some(place) = self.of.get(application).copied().flatten() else {
+        let Some(place) = self.place_of(application) else {
             return Some(now_ms);
         };
         let master = &mut self.masters[place];
-        let held = Held { application, submitted_ms: now_ms };
         if master.started_ms.is_none() && master.held.is_empty() {
             let used_bytes = &mut self.used_bytes[master.queue];
-            if master.spec.runs_already || master.has_room(*used_bytes, limit_bytes(master.queue)) {
-                *used_bytes += master.spec.memory_bytes;
-                master.started_ms = Some(now_ms);
-            } else {
+            if !master.starts(used_bytes, &limit_bytes, now_ms) {
                 self.waiting.push(place);
             }
         }
-        match master.started_ms {
-            Some(started_ms) => Some(master.released(held, started_ms).at_ms),
-            None => {
-                master.held.push(held);
-                None
-            }
+        if master.started_ms.is_none() {
+            master.held.push(Held { application, submitted_ms: now_ms });
         }
+        master.arrives_ms(now_ms)
     }
 
     /// Whether an application is the first one that its master holds back.
     pub(super) fn holds_first(&self, application: usize) -> bool {
-        let master = self.of.get(application).copied().flatten();
+        let master = self.place_of(application);
         let first = master.and_then(|place| self.masters[place].held.first());
         first.is_some_and(|held| held.application == application)
     }
@@ -116,7 +109,7 @@ impl Masters {
 
     /// An application ended. How long its master runs on, in milliseconds, if it was its last one.
     pub(super) fn ended(&mut self, application: usize) -> Option<i64> {
-        let place = self.of.get(application).copied().flatten()?;
+        let place = self.place_of(application)?;
         let master = &mut self.masters[place];
         master.left -= 1;
         (master.left == 0).then_some(master.spec.lasts_ms)
@@ -124,7 +117,7 @@ impl Masters {
 
     /// The master of an application ended.
     pub(super) fn master_ended(&mut self, application: usize) {
-        if let Some(place) = self.of.get(application).copied().flatten() {
+        if let Some(place) = self.place_of(application) {
             let master = &self.masters[place];
             self.used_bytes[master.queue] -= master.spec.memory_bytes;
         }
@@ -140,30 +133,46 @@ impl Masters {
         let Self { masters, used_bytes, waiting, .. } = self;
         waiting.retain(|place| {
             let master = &mut masters[*place];
-            let used_bytes = &mut used_bytes[master.queue];
-            if !master.has_room(*used_bytes, limit_bytes(master.queue)) {
-                return true;
+            let starts = master.starts(&mut used_bytes[master.queue], &limit_bytes, now_ms);
+            if starts {
+                let held = std::mem::take(&mut master.held).into_iter();
+                released.extend(held.filter_map(|Held { application, submitted_ms }| {
+                    let at_ms = master.arrives_ms(submitted_ms)?;
+                    Some(Released { application, at_ms })
+                }));
             }
-            *used_bytes += master.spec.memory_bytes;
-            master.started_ms = Some(now_ms);
-            let held = std::mem::take(&mut master.held);
-            released.extend(held.into_iter().map(|held| master.released(held, now_ms)));
-            false
+            !starts
         });
         released
+    }
+
+    /// The place of an application's master.
+    fn place_of(&self, application: usize) -> Option<usize> {
+        self.of.get(application).copied().flatten()
     }
 }
 
 impl Master {
-    /// CapacityScheduler starts one in any case.
-    fn has_room(&self, used_bytes: u64, limit_bytes: Option<u64>) -> bool {
-        let with_it = used_bytes + self.spec.memory_bytes;
-        used_bytes == 0 || limit_bytes.is_none_or(|limit_bytes| with_it <= limit_bytes)
+    /// Starts it if its queue has room. CapacityScheduler starts one in any case.
+    fn starts(
+        &mut self,
+        used_bytes: &mut u64,
+        limit_bytes: impl Fn(usize) -> Option<u64>,
+        now_ms: i64,
+    ) -> bool {
+        let with_it = *used_bytes + self.spec.memory_bytes;
+        let fits = || limit_bytes(self.queue).is_none_or(|limit_bytes| with_it <= limit_bytes);
+        let starts = self.spec.runs_already || *used_bytes == 0 || fits();
+        if starts {
+            *used_bytes = with_it;
+            self.started_ms = Some(now_ms);
+        }
+        starts
     }
 
-    fn released(&self, held: Held, started_ms: i64) -> Released {
-        let Held { application, submitted_ms } = held;
-        Released { application, at_ms: started_ms + submitted_ms - self.submitted_ms }
+    /// When an application that was submitted at this time arrives; none while the master waits.
+    fn arrives_ms(&self, submitted_ms: i64) -> Option<i64> {
+        Some(self.started_ms? + submitted_ms - self.submitted_ms)
     }
 }
 

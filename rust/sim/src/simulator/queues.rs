@@ -92,8 +92,8 @@ impl Queues {
         let all: u64 = self.used_bytes.iter().sum();
         let left = bookable - (all - self.used_bytes[queue]) as f64;
         let usable = left.min(maximum * bookable).max(capacity * bookable);
-        let steps = (usable * limit.part / limit.step_bytes.max(1) as f64).ceil();
-        Some(steps as u64 * limit.step_bytes.max(1))
+        let steps = (usable * limit.part / limit.step_bytes as f64).ceil();
+        Some(steps as u64 * limit.step_bytes)
     }
 
     /// A container of an application starts.

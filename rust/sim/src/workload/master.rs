@@ -18,6 +18,6 @@ pub struct MasterSpec {
 pub struct MastersLimit {
     /// The part of what the queue may have now.
     pub part: f64,
-    /// The limit is rounded up to a multiple of this.
+    /// The limit is rounded up to a multiple of this; at least 1.
     pub step_bytes: u64,
 }

@@ -28,7 +28,7 @@ pub(crate) use headroom::{at_limit, headroom};
 pub use hold::Preemption;
 pub(crate) use hold::may_preempt;
 pub use part::QueueShare;
-pub(crate) use proof::demanded_of;
+pub(crate) use proof::{PlannedThere, demanded_of, planned_there};
 pub(crate) use shares::Shares;
 pub(crate) use taken::{Next, Taken, TakenBy, with_ancestors};
 pub use users::UserLimit;

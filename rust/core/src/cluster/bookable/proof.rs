@@ -3,8 +3,11 @@
 use std::collections::HashMap;
 
 use super::booked::Booked;
+use super::taken::Taken;
+use crate::amounts::Amounts;
 use crate::cluster::state::{Application, Applications, NodeEntry, Predicted, Request};
 use crate::cluster::waiting::WaitingTable;
+use crate::demand::Demand;
 use crate::resources::{Resource, Resources};
 
 /// CPU, network and disk count by their mean over this many slots from now on: five minutes.
@@ -143,6 +146,30 @@ pub(crate) fn demanded_of(
     let demanded = demanded(entry, predicted, request, 0.0);
     let vcores = if virtual_cores_count { vcores_of(entry, demanded.cpu_cores) } else { 0.0 };
     Booked::new(demanded.memory_bytes, vcores).min(Booked::from(request))
+}
+
+/// What a container is planned with on a node.
+pub(crate) struct PlannedThere {
+    pub(crate) demand: Demand,
+    pub(crate) taken: Taken,
+    /// The mean of the demand.
+    pub(crate) mean: Amounts,
+}
+
+/// Predicted, or the request for life; within the node's size as it is known now.
+pub(crate) fn planned_there(
+    entry: &NodeEntry,
+    predicted: Option<&Predicted>,
+    request: Request,
+    virtual_cores_count: bool,
+) -> PlannedThere {
+    let demand = entry.planned_demand(predicted, request);
+    let demanded = demanded_of(entry, predicted, request, virtual_cores_count);
+    PlannedThere {
+        mean: Amounts::rounded_down(demand.mean()),
+        taken: Taken { requested: request.into(), demanded },
+        demand,
+    }
 }
 
 /// Physical cores of a node in virtual cores: the inverse of [`NodeEntry::request_resources`].

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::amounts::Amounts;
 use crate::cluster::Cluster;
-use crate::cluster::bookable::{Next, Shares, Taken, TakenBy, demanded_of};
+use crate::cluster::bookable::{Next, PlannedThere, Shares, TakenBy, planned_there};
 use crate::cluster::patience::admit;
 use crate::cluster::ranking::{Judge, Prospect};
 use crate::cluster::settings::ClusterSettings;
@@ -96,13 +95,10 @@ fn approve(
     let application = state.applications.get(&commit.application)?;
     let request = commit.request.bookable(settings.virtual_cores_count);
     let predicted = application.demands.of(commit.kind);
-    let demand = entry.planned_demand(predicted, request);
-    let counts = settings.virtual_cores_count;
-    let demanded = demanded_of(entry, predicted, request, counts);
-    let taken = Taken { requested: request.into(), demanded };
+    let PlannedThere { demand, taken, mean: planned } =
+        planned_there(entry, predicted, request, settings.virtual_cores_count);
     let queue = application.queue.as_str();
     let (label, user) = (Arc::clone(&entry.label), Arc::clone(&application.user));
-    let planned = Amounts::rounded_down(demand.mean());
     let approved = |reason, score| {
         let is_owed_flow = reason == PlacedReason::OwedFlow;
         let taken_by = TakenBy { queue: queue.into(), label, user, taken, planned, is_owed_flow };

@@ -85,10 +85,7 @@ pub enum PlacedReason {
 impl PlacedReason {
     /// Whether the core decided.
     pub fn is_by_core(self) -> bool {
-        {
-            use PlacedReason::{CapacityScheduler, NotAsked, RanAlready};
-            !matches!(self, CapacityScheduler | NotAsked | RanAlready)
-        }
+        matches!(self, Self::Fits | Self::Starving | Self::Owed | Self::OwedFlow)
     }
 }
 

@@ -161,8 +161,7 @@ final class CoreLink {
       }
       link.metrics.register(link.figures());
       link.installPolicies();
-      String mode = conf.getTrimmed(ElastaneConfiguration.MODE, "observe");
-      LOG.info("Elastane {}: {} = {}", Natives.version(), ElastaneConfiguration.MODE, mode);
+      LOG.info("Elastane {} in mode {}", Natives.version(), ElastaneConfiguration.mode(conf));
       return link;
     } catch (RuntimeException | Error e) {
       core.close();
