@@ -337,13 +337,25 @@ impl Surroundings {
         self.node_mb * self.nodes.len() as u64
     }
 
-    /// How many times the monitor has to choose until a queue that uses this much fits all nodes.
+    /// How many times the monitor has to choose until a queue that uses this much fits all nodes. Each time it chooses
+    /// whole containers, the latest first.
     pub(super) fn preemptions_for(&self, queue: usize, wanted_mb: u64) -> u32 {
         let others = self.running.iter().filter(|it| it.of.0 != queue);
-        let booked_mb: u64 = others.map(|it| it.size_mb).sum();
-        let to_free_mb = (booked_mb + wanted_mb).saturating_sub(self.physical_mb());
+        let booked_mb: u64 = others.clone().map(|it| it.size_mb).sum();
+        let mut to_free_mb = (booked_mb + wanted_mb).saturating_sub(self.physical_mb());
         let at_once_mb = self.physical_mb() * self.percent_per_round / 100;
-        to_free_mb.div_ceil(at_once_mb) as u32
+        let (mut times, mut chosen_mb) = (0, 0);
+        for Runs { size_mb, .. } in others.rev() {
+            if to_free_mb == 0 {
+                break;
+            }
+            if chosen_mb == 0 || chosen_mb + size_mb > at_once_mb {
+                (times, chosen_mb) = (times + 1, 0);
+            }
+            chosen_mb += size_mb;
+            to_free_mb = to_free_mb.saturating_sub(*size_mb);
+        }
+        times
     }
 
     pub(super) fn check_limits(&self) {
