@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from demo.series import integral
+from demo.series import NodePoint, integral
 from scale_model.run import RunOutcome
 from scale_model.scale import SHAPE
 from scale_model.simulation import Simulated
@@ -32,12 +33,18 @@ class RunFigures:
     cpu_used: float
     """Of the nodes' CPU, until the last end."""
 
+    cpu_booked: float
+    """Virtual cores over those of the nodes' physical size."""
+
     memory_booked: float
     """Over the physical memory; above 1 where more is booked than there is."""
 
     memory_used: float
     full_cpu_min: float
     """Node-minutes with more than nine tenths of the CPU used."""
+
+    occupied_node_s: float
+    """Node-seconds with a container: an empty node could be switched off."""
 
     kills: int
     """Executors that ended badly and began anew."""
@@ -75,8 +82,8 @@ def figures(outcome: RunOutcome, simulated: Simulated | None = None) -> RunFigur
         if one.deadline_s is not None
     }
     slowdowns = sorted(_slowdowns(outcome))
-    total_core_s = SHAPE.cpu_cores * len(outcome.nodes) * makespan_s
-    booked, used = _memory(outcome, makespan_s)
+    node_s = len(outcome.nodes) * makespan_s
+    physical = SHAPE.memory_bytes * node_s
     return RunFigures(
         state=outcome.state.name,
         name=outcome.contender.name,
@@ -86,10 +93,12 @@ def figures(outcome: RunOutcome, simulated: Simulated | None = None) -> RunFigur
         p95_completion_s=quantile(completions, 0.95),
         worst_slowdown=slowdowns[-1] if slowdowns else 0.0,
         p95_slowdown=quantile(slowdowns, 0.95) if slowdowns else 0.0,
-        cpu_used=outcome.cpu_core_s / total_core_s,
-        memory_booked=booked,
-        memory_used=used,
+        cpu_used=outcome.cpu_core_s / (SHAPE.cpu_cores * node_s),
+        cpu_booked=_total(outcome, lambda point: point.booked_vcores) / (SHAPE.vcores * node_s),
+        memory_booked=_total(outcome, lambda point: point.booked_memory_bytes) / physical,
+        memory_used=_total(outcome, lambda point: point.used_memory_bytes) / physical,
         full_cpu_min=_full_cpu_min(outcome),
+        occupied_node_s=_total(outcome, lambda point: point.containers > 0),
         kills=sum(e["event"] == "ended" and e["exit_status"] != 0 for e in outcome.events),
         out_of_memory_kills=outcome.out_of_memory_kills,
         cpu_covered=_covered(outcome, "Cpu"),
@@ -126,14 +135,12 @@ def _slowdowns(outcome: RunOutcome) -> list[float]:
     return [sum(all_of) / len(all_of) for all_of in by_application.values()]
 
 
-def _memory(outcome: RunOutcome, makespan_s: float) -> tuple[float, float]:
-    booked = used = 0.0
-    for node in outcome.nodes:
-        times = [point.time_s for point in node.points]
-        booked += integral(times, [float(point.booked_memory_bytes) for point in node.points])
-        used += integral(times, [float(point.used_memory_bytes) for point in node.points])
-    physical = SHAPE.memory_bytes * len(outcome.nodes) * makespan_s
-    return booked / physical, used / physical
+def _total(outcome: RunOutcome, value: Callable[[NodePoint], float]) -> float:
+    """A value's integral over time in seconds, of all nodes."""
+    return sum(
+        integral([point.time_s for point in node.points], [value(point) for point in node.points])
+        for node in outcome.nodes
+    )
 
 
 def _full_cpu_min(outcome: RunOutcome) -> float:

@@ -211,6 +211,7 @@ def test_figures_of_a_run() -> None:
     ]
     points = [
         NodePoint(0.0, 1, SHAPE.memory_bytes, 1, 0.0, 0, 0.0),
+        NodePoint(15.0, 0, 0, 0, 0.0, 0, 0.0),
         NodePoint(60.0, 1, SHAPE.memory_bytes, 1, 0.5, SHAPE.memory_bytes // 2, 0.0),
     ]
     outcome = RunOutcome(
@@ -232,7 +233,10 @@ def test_figures_of_a_run() -> None:
     assert result.mean_completion_s == 14.0
     assert result.worst_slowdown == 1.25
     assert result.cpu_used == pytest.approx(5.0 / (SHAPE.cpu_cores * 20.0))
-    assert result.full_cpu_min == 1.0
+    assert result.cpu_booked == pytest.approx(15.0 / (SHAPE.vcores * 20.0))
+    assert result.memory_booked == pytest.approx(15.0 / 20.0)
+    assert result.occupied_node_s == 15.0
+    assert result.full_cpu_min == 0.75
     assert (result.kills, result.out_of_memory_kills, result.failures) == (1, 1, 1)
     assert (result.deadlines, result.missed_deadlines) == (2, 1), "what failed has missed its own"
 
