@@ -34,10 +34,10 @@ const COUNTS = [
     "Records of running applications were not saved: look at the depository's disk.",
   ],
   ["journal_dropped", "Journal records dropped", "The journal could not be written fast enough: look at its disk."],
-  ["depository_failures", "Failed openings of the depository", "The ResourceManager's log names the cause."],
-  ["journal_failures", "Failures of the journal", "The ResourceManager's log names the cause."],
-  ["learning_failures", "Failures of learning", "Should be 0: please report the ResourceManager's log."],
-  ["planning_failures", "Failures of planning", "Should be 0: please report the ResourceManager's log."],
+  ["depository_failures", "Failed openings of the depository", "The ResourceManager's .out file names the cause."],
+  ["journal_failures", "Failures of the journal", "The ResourceManager's .out file names the cause."],
+  ["learning_failures", "Failures of learning", "Should be 0: please report the ResourceManager's .out file."],
+  ["planning_failures", "Failures of planning", "Should be 0: please report the ResourceManager's .out file."],
 ];
 
 export class ClusterFallbacks {
