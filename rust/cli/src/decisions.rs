@@ -14,7 +14,7 @@ use elastane_runtime::{
 };
 
 use crate::failure::Failure;
-use crate::units::{bytes, count, moment, printable};
+use crate::units::{count, memory, moment, printable, rate};
 
 /// Why a container went to a node, why an application waited, and what was preempted
 #[derive(Args)]
@@ -214,19 +214,19 @@ fn placed_sentence(placed: &Placed) -> String {
         Some(priority) if priority != 0 => ContainerKind::Executor { priority }.to_string(),
         _ => ContainerKind::DEFAULT_EXECUTOR.name().to_owned(),
     };
-    let (memory, vcores) =
-        (bytes(placed.memory_bytes as f64), count(placed.vcores as usize, "vcore"));
+    let requested = memory(placed.memory_bytes as f64);
+    let vcores = count(placed.vcores as usize, "vcore");
     let booked = match (placed.physical_memory_bytes, placed.physical_vcores) {
         (0, _) | (_, 0) => String::new(),
         (physical_bytes, physical_vcores) => format!(
             "; booked on the node: {} of {}, {} of {physical_vcores} vcores",
-            bytes(placed.booked_memory_bytes as f64),
-            bytes(physical_bytes as f64),
+            memory(placed.booked_memory_bytes as f64),
+            memory(physical_bytes as f64),
             placed.booked_vcores,
         ),
     };
     format!(
-        "placed    {container} on {node}: {kind} of {application} ({application_name}), {memory} \
+        "placed    {container} on {node}: {kind} of {application} ({application_name}), {requested} \
          and {vcores}; {}{booked}",
         why(placed)
     )
@@ -244,8 +244,8 @@ fn preemption_sentence(preemption: &Preemption) -> String {
         "memory    {} on {}: {what}; it holds {}, the node is short of {}; {}",
         preemption.container,
         preemption.node,
-        bytes(preemption.resident_bytes as f64),
-        bytes(preemption.short_bytes as f64),
+        memory(preemption.resident_bytes as f64),
+        memory(preemption.short_bytes as f64),
         preemption.reason,
     )
 }
@@ -288,11 +288,11 @@ fn reprovision_sentence(reprovision: &Reprovision) -> String {
 
 fn amounts_of(amounts: Resources) -> String {
     format!(
-        "{:.2} cores, {}, network {}/s, disk {}/s",
+        "{:.2} cores, {}, network {}, disk {}",
         amounts.cpu_cores,
-        bytes(amounts.memory_bytes),
-        bytes(amounts.network_bytes_per_s),
-        bytes(amounts.disk_bytes_per_s)
+        memory(amounts.memory_bytes),
+        rate(amounts.network_bytes_per_s),
+        rate(amounts.disk_bytes_per_s)
     )
 }
 

@@ -6,19 +6,28 @@ use jiff::Timestamp;
 /// A user may choose any name.
 const LONGEST_NAME: usize = 80;
 
-/// An amount with its unit: `0.25 cores`, `1.5 GB`, `12.0 MB/s`.
+/// An amount with its unit: `0.25 cores`, `1.5 GiB`, `12.0 MB/s`.
 pub fn amount(resource: Resource, amount: f64) -> String {
     match resource {
         Resource::Cpu => format!("{amount:.2} cores"),
-        Resource::Memory => bytes(amount),
-        Resource::Network | Resource::Disk => format!("{}/s", bytes(amount)),
+        Resource::Memory => memory(amount),
+        Resource::Network | Resource::Disk => rate(amount),
     }
 }
 
-/// Bytes in decimal units.
-pub fn bytes(bytes: f64) -> String {
-    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")];
-    match units.into_iter().find(|(size, _)| bytes >= *size) {
+/// Bytes of memory in binary units, as YARN counts it: a container of 1,024 MB has `1.0 GiB`.
+pub fn memory(bytes: f64) -> String {
+    in_units(bytes, 1024.0, ["TiB", "GiB", "MiB", "KiB"])
+}
+
+/// Bytes per second in decimal units, as networks and disks are sold: `12.0 MB/s`.
+pub fn rate(bytes_per_s: f64) -> String {
+    in_units(bytes_per_s, 1000.0, ["TB", "GB", "MB", "KB"]) + "/s"
+}
+
+fn in_units(bytes: f64, step: f64, units: [&str; 4]) -> String {
+    let sizes = [4, 3, 2, 1].map(|power| step.powi(power));
+    match sizes.into_iter().zip(units).find(|(size, _)| bytes >= *size) {
         Some((size, unit)) => format!("{:.1} {unit}", bytes / size),
         None => format!("{bytes:.0} B"),
     }
@@ -77,7 +86,9 @@ mod tests {
     #[test]
     fn amounts_have_their_unit() {
         assert_eq!(amount(Resource::Cpu, 0.254), "0.25 cores");
-        assert_eq!(amount(Resource::Memory, 1.5e9), "1.5 GB");
+        assert_eq!(amount(Resource::Memory, 1_610_612_736.0), "1.5 GiB");
+        assert_eq!(amount(Resource::Memory, 536_870_912.0), "512.0 MiB");
+        assert_eq!(amount(Resource::Memory, 1_000.0), "1000 B");
         assert_eq!(amount(Resource::Disk, 12.04e6), "12.0 MB/s");
         assert_eq!(amount(Resource::Network, 0.0), "0 B/s");
     }

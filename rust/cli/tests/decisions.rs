@@ -19,7 +19,7 @@ const JOURNAL: &str = r#"{"kind":"bookable","time_ms":1763736000000,"node":"node
 {"kind":"placed","time_ms":1763736001000,"application":"application_1763736000000_0001","application_name":"Nightly sales","container":"container_1763736000000_0001_01_000001","node":"node-1:8041","reason":"capacity-scheduler","by_core":false,"application_master":true,"profile":null,"score":null,"memory_bytes":1073741824,"vcores":1,"booked_memory_bytes":1073741824,"booked_vcores":1,"physical_memory_bytes":4294967296,"physical_vcores":4}
 {"kind":"refused","time_ms":1763736002000,"application":"application_1763736000000_0001","node":"node-1:8041","reason":"cpu demand exceeds what is available by 0.50 cores from 6 s on"}
 {"kind":"refused","time_ms":1763736003000,"application":"application_1763736000000_0001","node":"node-1:8041","reason":"cpu demand exceeds what is available by 0.25 cores from 3 s on"}
-{"kind":"refused","time_ms":1763736003500,"application":"application_1763736000000_0002","node":"node-1:8041","reason":"memory demand exceeds what is available by 100.0 MB"}
+{"kind":"refused","time_ms":1763736003500,"application":"application_1763736000000_0002","node":"node-1:8041","reason":"memory demand exceeds what is available by 100.0 MiB"}
 {"kind":"placed","time_ms":1763736005000,"application":"application_1763736000000_0001","application_name":"Nightly sales","container":"container_1763736000000_0001_01_000002","node":"node-2:8041","reason":"fits","by_core":true,"application_master":false,"profile":"tag|nightly","score":0.40625,"memory_bytes":2147483648,"vcores":1,"booked_memory_bytes":6442450944,"booked_vcores":5,"physical_memory_bytes":4294967296,"physical_vcores":4}
 {"kind":"node","time_ms":1763736006000,"node":"node-2:8041"}
 {"kind":"finished","time_ms":1763736065000,"container":"container_1763736000000_0001_01_000002","node":"node-2:8041"}
@@ -71,16 +71,16 @@ fn an_application_is_told_why_it_waited_and_why_it_went_where() {
     let arguments = ["decisions", "--journal", &path, "--application", application];
     let expected = "\
 2025-11-21T14:40:01.000Z  placed    container_1763736000000_0001_01_000001 on node-1:8041: \
-application master of application_1763736000000_0001 (Nightly sales), 1.1 GB and 1 vcore; \
+application master of application_1763736000000_0001 (Nightly sales), 1.0 GiB and 1 vcore; \
 CapacityScheduler placed it as it would alone; \
-booked on the node: 1.1 GB of 4.3 GB, 1 of 4 vcores
+booked on the node: 1.0 GiB of 4.0 GiB, 1 of 4 vcores
 2025-11-21T14:40:02.000Z  waited    application_1763736000000_0001 was not placed on \
 node-1:8041: cpu demand exceeds what is available by 0.25 cores from 3 s on \
 (2 times until 2025-11-21T14:40:03.000Z)
 2025-11-21T14:40:05.000Z  placed    container_1763736000000_0001_01_000002 on node-2:8041: \
-executor of application_1763736000000_0001 (Nightly sales), 2.1 GB and 1 vcore; \
+executor of application_1763736000000_0001 (Nightly sales), 2.0 GiB and 1 vcore; \
 fits for all of its life by its profile tag|nightly, score 0.4062; \
-booked on the node: 6.4 GB of 4.3 GB, 5 of 4 vcores
+booked on the node: 6.0 GiB of 4.0 GiB, 5 of 4 vcores
 2025-11-21T14:41:05.000Z  finished  container_1763736000000_0001_01_000002 on node-2:8041
 2025-11-21T14:41:10.000Z  learned   application_1763736000000_0001, succeeded: \
 the profile is made of 3 runs: tag|nightly
@@ -103,8 +103,8 @@ fn what_gave_way_for_want_of_memory_is_told_with_how_much() {
         container: "container_1_0001_01_000002".to_owned(),
         application: Some("application_1_0001".to_owned()),
         outcome: PreemptionOutcome::Preempted,
-        resident_bytes: 2_000_000_000,
-        short_bytes: 500_000_000,
+        resident_bytes: 2 << 30,
+        short_bytes: 500 << 20,
         reason: "it came last".to_owned(),
     };
     let event = JournalEvent::Preemption(Box::new(preemption));
@@ -116,15 +116,15 @@ fn what_gave_way_for_want_of_memory_is_told_with_how_much() {
     assert_eq!(
         elastane(&arguments).printed(),
         "2025-11-21T14:40:00.000Z  memory    container_1_0001_01_000002 on node-1:8041: \
-preempted; it holds 2.0 GB, the node is short of 500.0 MB; it came last\n"
+preempted; it holds 2.0 GiB, the node is short of 500.0 MiB; it came last\n"
     );
 }
 
 /// The windows of one executor, without what is null in them.
-const REPROVISIONED: &str = r#"{"kind":"reprovision","time_ms":1763736000000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"opened","slowness":1.25,"slow":"behind","predicted":{"cpu_cores":0.5,"memory_bytes":1e9,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"lent":{"cpu_cores":2.5,"memory_bytes":3e9,"network_bytes_per_s":0.0,"disk_bytes_per_s":2e6}}
+const REPROVISIONED: &str = r#"{"kind":"reprovision","time_ms":1763736000000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"opened","slowness":1.25,"slow":"behind","predicted":{"cpu_cores":0.5,"memory_bytes":1073741824.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"lent":{"cpu_cores":2.5,"memory_bytes":3221225472.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":2e6}}
 {"kind":"reprovision","time_ms":1763736003000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"returned","reason":"no sample of it came in time"}
-{"kind":"reprovision","time_ms":1763736063000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"opened","slowness":2.0,"slow":"throttled","predicted":{"cpu_cores":0.5,"memory_bytes":1e9,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"lent":{"cpu_cores":2.5,"memory_bytes":3e9,"network_bytes_per_s":0.0,"disk_bytes_per_s":2e6}}
-{"kind":"reprovision","time_ms":1763736066000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"measured","used":{"cpu_cores":0.75,"memory_bytes":1e9,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"predicted":{"cpu_cores":0.5,"memory_bytes":1e9,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"factors":[1.5,1.0,1.0,1.0]}
+{"kind":"reprovision","time_ms":1763736063000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"opened","slowness":2.0,"slow":"throttled","predicted":{"cpu_cores":0.5,"memory_bytes":1073741824.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"lent":{"cpu_cores":2.5,"memory_bytes":3221225472.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":2e6}}
+{"kind":"reprovision","time_ms":1763736066000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"measured","used":{"cpu_cores":0.75,"memory_bytes":1073741824.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"predicted":{"cpu_cores":0.5,"memory_bytes":1073741824.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"factors":[1.5,1.0,1.0,1.0]}
 {"kind":"reprovision","time_ms":1763736126000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"too-little-left","slowness":2.0,"slow":"throttled","reason":"its tasks had better run elsewhere"}
 "#;
 
@@ -134,12 +134,12 @@ fn what_a_slow_executor_got_is_told_with_how_it_was_slow() {
     let printed = elastane(&["decisions", "--journal", &path]).printed();
     let sentences = printed.lines().map(|line| line.split_once(": ").unwrap().1);
     let expected = [
-        "takes 1.25 times as long as expected and gets all that is left: 2.50 cores, 3.0 GB, \
-         network 0 B/s, disk 2.0 MB/s beside 0.50 cores, 1.0 GB, network 0 B/s, disk 0 B/s",
+        "takes 1.25 times as long as expected and gets all that is left: 2.50 cores, 3.0 GiB, \
+         network 0 B/s, disk 2.0 MB/s beside 0.50 cores, 1.0 GiB, network 0 B/s, disk 0 B/s",
         "returned what it was lent: no sample of it came in time",
-        "takes 2.00 times as long as without its CPU limit and gets all that is left: 2.50 cores, 3.0 GB, \
-         network 0 B/s, disk 2.0 MB/s beside 0.50 cores, 1.0 GB, network 0 B/s, disk 0 B/s",
-        "used 0.75 cores, 1.0 GB, network 0 B/s, disk 0 B/s of 0.50 cores, 1.0 GB, network 0 B/s, \
+        "takes 2.00 times as long as without its CPU limit and gets all that is left: 2.50 cores, 3.0 GiB, \
+         network 0 B/s, disk 2.0 MB/s beside 0.50 cores, 1.0 GiB, network 0 B/s, disk 0 B/s",
+        "used 0.75 cores, 1.0 GiB, network 0 B/s, disk 0 B/s of 0.50 cores, 1.0 GiB, network 0 B/s, \
          disk 0 B/s predicted; the rest of its demand is 1.50, 1.00, 1.00, 1.00 times its \
          prediction (CPU, memory, network, disk)",
         "takes 2.00 times as long as without its CPU limit, and stays slow: its tasks had better run \
@@ -250,11 +250,11 @@ fn what_the_scheduler_writes_is_what_is_read() {
                     verdict: verdict.into(),
                 })
                 .to_vec(),
-            memory_bytes: 1_000_000_000,
+            memory_bytes: 1 << 30,
             vcores: 3,
-            booked_memory_bytes: 2_000_000_000,
+            booked_memory_bytes: 2 << 30,
             booked_vcores: 4,
-            physical_memory_bytes: 5_000_000_000,
+            physical_memory_bytes: 5 << 30,
             physical_vcores: 6,
         })),
         JournalEvent::Finished { container, node, application: application.clone() },
@@ -272,10 +272,10 @@ fn what_the_scheduler_writes_is_what_is_read() {
 2025-11-21T14:40:00.000Z  bookable  n:1: 2.00 times its registered size: the agent reports
 2025-11-21T14:40:00.000Z  waited    application_1_0001 was not placed on n:1: cpu is short
 2025-11-21T14:40:00.000Z  placed    container_1_0001_01_000001 on n:1: \
-application master of application_1_0001 (sales), 1.0 GB and 3 vcores; \
+application master of application_1_0001 (sales), 1.0 GiB and 3 vcores; \
 fits for all of its life by its profile tag|sales, score 0.2500; considered beside it, best first: \
 another application (0.5000, would delay a planned start); \
-booked on the node: 2.0 GB of 5.0 GB, 4 of 6 vcores
+booked on the node: 2.0 GiB of 5.0 GiB, 4 of 6 vcores
 2025-11-21T14:40:00.000Z  finished  container_1_0001_01_000001 on n:1
 2025-11-21T14:40:00.000Z  learned   application_1_0001, succeeded: \
 the profile is made of 2 runs: tag|sales

@@ -31,7 +31,7 @@ fn a_profile_is_shown_as_plots() {
         "application master, 12 s",
         "executor, 30 s",
         "  cpu: mean 0.55 cores, most 1.00 cores\n    1.00 cores |            ",
-        "  memory: mean 350.0 MB, most 350.0 MB\n      350.0 MB |##########",
+        "  memory: mean 350.0 MiB, most 350.0 MiB\n     350.0 MiB |##########",
         "  network: none was measured",
         "  disk: mean 18.0 MB/s, most 40.0 MB/s\n     40.0 MB/s |            ######            ######",
     ];

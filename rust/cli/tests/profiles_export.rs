@@ -67,7 +67,7 @@ fn executors_of_two_priorities_are_shown_exported_and_imported_each_by_their_own
         "\napplication master, 12 s",
         "\nexecutor of priority 0, 30 s",
         "\nexecutor of priority 2, 18 s",
-        "  memory: mean 6.0 GB, most 6.0 GB",
+        "  memory: mean 6.0 GiB, most 6.0 GiB",
     ] {
         assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
     }

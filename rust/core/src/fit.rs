@@ -33,7 +33,7 @@ impl fmt::Display for Excess {
         write!(f, "{resource} demand exceeds what is available by ")?;
         match self.resource {
             Resource::Cpu => write!(f, "{:.2} cores", self.amount)?,
-            Resource::Memory => write!(f, "{:.1} MB", self.amount / 1e6)?,
+            Resource::Memory => write!(f, "{:.1} MiB", self.amount / f64::from(1 << 20))?,
             Resource::Network | Resource::Disk => write!(f, "{:.1} MB/s", self.amount / 1e6)?,
         }
         if self.from_ms > 0 {

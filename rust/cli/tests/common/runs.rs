@@ -13,7 +13,12 @@ pub const SALES: &str = "app|SPARK|alice|root.etl|Nightly sales #|sales.py|--day
 /// A run of one hour's start whose executors' CPU rises from slot to slot.
 pub fn run(key: &str, number: i64, outcome: Outcome) -> Run {
     let slot = |slot: i32| {
-        Resources::from_array([0.1 * f64::from(slot + 1), 350e6, 0.0, 20e6 * f64::from(slot % 3)])
+        Resources::from_array([
+            0.1 * f64::from(slot + 1),
+            350.0 * 1_048_576.0,
+            0.0,
+            20e6 * f64::from(slot % 3),
+        ])
     };
     let series = |kind, containers, length| RunSeries {
         kind,
@@ -34,10 +39,10 @@ pub fn run(key: &str, number: i64, outcome: Outcome) -> Run {
     }
 }
 
-/// A run with executors of 1 GB at priority 0 and of 6 GB at priority 2.
+/// A run with executors of 350 MiB at priority 0 and of 6 GiB at priority 2.
 pub fn run_of_two_kinds(number: i64) -> Run {
     let mut run = run(SALES, number, Outcome::Succeeded);
-    let slot = Resources::from_array([2.0, 6e9, 0.0, 1e6]);
+    let slot = Resources::from_array([2.0, 6.0 * 1_073_741_824.0, 0.0, 1e6]);
     run.series.push(RunSeries {
         kind: ContainerKind::Executor { priority: 2 },
         containers: 1,

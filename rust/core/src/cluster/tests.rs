@@ -195,7 +195,7 @@ fn an_unknown_application_is_planned_at_its_request_within_the_physical_size() {
     let Commit::Refused(refusal) = place(&mut cluster, "3", app, node, 0) else {
         panic!("a third container of 3 GB does not fit 8 GB");
     };
-    assert_eq!(refusal.to_string(), "memory demand exceeds what is available by 1000.0 MB");
+    assert_eq!(refusal.to_string(), "memory demand exceeds what is available by 953.7 MiB");
 }
 
 #[test]
