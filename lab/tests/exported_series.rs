@@ -49,7 +49,7 @@ fn series_are_exported_as_a_folder_of_recorded_runs() {
     );
     let written = series.join(FOLDER);
     let csv = fs::read_to_string(written.join("00001-application_1763736000000_0001.csv")).unwrap();
-    assert_eq!(csv.lines().nth(2).unwrap(), "3,0.2,350000000,0,20000000");
+    assert_eq!(csv.lines().nth(2).unwrap(), "3,0.2,367001600,0,20000000");
     let settings = fs::read_to_string(written.join("settings.json")).unwrap();
     assert!(settings.contains(SALES), "{settings}");
 }
