@@ -272,20 +272,22 @@ impl StatusSnapshot {
             applications: &self.applications,
             most_free_bytes: self.nodes.iter().map(|(_, it)| it.free_bytes()).max(),
         };
-        let waiting = self.waiting.into_iter().map(|waiting| WaitingStatus {
-            request_priority: waiting.ask.kind.priority(),
-            containers: waiting.ask.count,
-            for_ms: (self.now_ms - waiting.since_ms).max(0),
-            deadline: waiting.deadline,
-            planned_start: waiting.start.map(|start| words.planned(start)),
-            limit_of: LimitOf::why(waiting.why.as_ref()),
-            node: waiting
-                .why
-                .as_ref()
-                .and_then(WaitReason::node)
-                .map(|node| words.node(node).to_owned()),
-            reason: words.reason(waiting.why, &waiting.ask),
-            application: waiting.application,
+        let waiting = self.waiting.into_iter().map(|waiting| {
+            let why = waiting.why.filter(|why| words.still_holds(why, &waiting.ask));
+            WaitingStatus {
+                request_priority: waiting.ask.kind.priority(),
+                containers: waiting.ask.count,
+                for_ms: (self.now_ms - waiting.since_ms).max(0),
+                deadline: waiting.deadline,
+                planned_start: waiting.start.map(|start| words.planned(start)),
+                limit_of: LimitOf::why(why.as_ref()),
+                node: why
+                    .as_ref()
+                    .and_then(WaitReason::node)
+                    .map(|node| words.node(node).to_owned()),
+                reason: words.reason(why, &waiting.ask),
+                application: waiting.application,
+            }
         });
         let waiting = waiting.collect();
         ServiceStatus {

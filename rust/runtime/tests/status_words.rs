@@ -67,12 +67,21 @@ fn a_skipped_application_is_capacity_schedulers_to_explain() {
     let folder = tempfile::tempdir().unwrap();
     let elastane = open(folder.path(), "enforce");
     let node = busy_node(&elastane, "busy", &[]);
-    waiting(&elastane, SMALL, "small", 1, 1);
+    waiting(&elastane, LARGE, "large", 1, 3);
     let named = elastane.round(node, free(), START_MS).unwrap();
     elastane.skipped(node, &named, START_MS);
-    let reason = reason(&elastane, SMALL, START_MS);
+    let found = reason(&elastane, LARGE, START_MS);
     let skipped = format!("{NODE}: it fits, and CapacityScheduler skipped it: a user limit, ");
-    assert!(reason.starts_with(&skipped), "{reason}");
+    assert!(found.starts_with(&skipped), "{found}");
+
+    let other = named_submission("application_1_0081", "other");
+    let other = elastane.application_added(&other, START_MS);
+    // Each of 3 GB, on a node of 8 GB.
+    for container in ["container_1", "container_2"] {
+        assert!(commit(&elastane, container, other, node, START_MS));
+    }
+    let by_now = reason(&elastane, LARGE, START_MS);
+    assert!(by_now.starts_with("all nodes are booked: "), "{by_now}");
 }
 
 const STARVES_AFTER_60_S: [(&str, &str); 1] = [("starvation.wait-ms", "60000")];

@@ -83,7 +83,14 @@ impl Words<'_> {
         format!("{}: {reason}", self.node(at))
     }
 
-    /// No round has asked for it.
+    /// Whether what a look at a node found is still why it waits: if no node has room for its request by now, that is.
+    pub(super) fn still_holds(&self, why: &WaitReason, ask: &Ask) -> bool {
+        let found_room =
+            matches!(why, WaitReason::Skipped { .. } | WaitReason::NoFit { excess: None, .. });
+        !(found_room && self.most_free_bytes.is_some_and(|free| free < ask.request.memory_bytes))
+    }
+
+    /// No round has asked for it, or all nodes are booked since.
     fn without_a_note(&self, ask: &Ask) -> String {
         let asked = ask.request.memory_bytes;
         match self.most_free_bytes {
