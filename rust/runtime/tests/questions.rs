@@ -196,6 +196,7 @@ fn profiles_are_shown_the_latest_used_first_in_pages() {
     assert!((59_000.0..61_000.0).contains(&profile["length_ms"].as_f64().unwrap()), "{first}");
     let kind = &profile["kinds"][0];
     assert_eq!((&kind["kind"], &kind["peak"]["cpu_cores"]), (&json!("executor"), &json!(2.0)));
+    assert!((0.5..=1.0).contains(&kind["confidence"].as_f64().unwrap()), "{kind}");
     assert!(page(1, 5)["profiles"][0]["profile"].as_str().unwrap().contains("one"));
     assert_eq!(page(2, 5)["profiles"], json!([]));
 }

@@ -48,6 +48,8 @@ pub(super) struct CachedProfile {
 pub(crate) struct PlannedKind {
     pub(crate) kind: ContainerKind,
     pub(crate) demand: PackedDemand,
+    /// Of the prediction, 0 to 1.
+    pub(crate) confidence: f64,
     /// The fraction that is added to the demand.
     pub(crate) margin: f64,
 }
@@ -73,8 +75,8 @@ impl CachedProfile {
         let key = &profile.key;
         let packed = |(kind, it): (_, &Prediction)| match PackedDemand::pack(&it.demand) {
             Ok(demand) => {
-                let margin = made_by.margin_at(it.confidence);
-                Some(PlannedKind { kind, demand, margin })
+                let (confidence, margin) = (it.confidence, made_by.margin_at(it.confidence));
+                Some(PlannedKind { kind, demand, confidence, margin })
             }
             Err(error) => {
                 log::error!(
@@ -95,7 +97,7 @@ impl CachedProfile {
 
     /// The demands of all kinds. Takes some 50 us for each kind with runs of half an hour.
     fn unpack(&self, profile: &Arc<str>) -> Result<Demands, PackError> {
-        let unpacked = self.kinds.iter().map(|PlannedKind { kind, demand, margin }| {
+        let unpacked = self.kinds.iter().map(|PlannedKind { kind, demand, margin, .. }| {
             let basis = Basis::Profile(Arc::clone(profile));
             Ok((*kind, Predicted { demand: demand.unpack()?, margin: *margin, basis }))
         });

@@ -35,6 +35,7 @@ struct ProfileEntry {
 struct KindEntry {
     kind: &'static str,
     request_priority: Option<i32>,
+    confidence: f64,
     /// The safety margin that the demand is planned with.
     margin_percent: f64,
     peak: Resources,
@@ -64,12 +65,13 @@ impl ProfileEntry {
 impl KindEntry {
     /// None of a demand that cannot be unpacked; no container is planned by it, either.
     fn of(profile: &str, kind: &PlannedKind) -> Option<Self> {
-        let PlannedKind { kind, demand, margin } = kind;
+        let PlannedKind { kind, demand, confidence, margin } = kind;
         let demand = demand.unpack();
         let demand = demand.inspect_err(|error| log::error!("the profile {profile}: {error}"));
         demand.ok().map(|demand| Self {
             kind: kind.name(),
             request_priority: kind.priority(),
+            confidence: *confidence,
             margin_percent: 100.0 * margin,
             peak: demand.peak(),
             mean: demand.mean(),

@@ -1,6 +1,6 @@
 // The profiles: what earlier runs of applications used.
 
-import { cores, count, counted, duration, IS_NOT_KNOWN, memory, moment, NOTHING, percent } from "./amounts.js";
+import { cores, count, counted, duration, IS_NOT_KNOWN, memory, moment, NOTHING, number, percent } from "./amounts.js";
 import { element, section, setText } from "./element.js";
 import { Problem } from "./fetching.js";
 import { Table } from "./table.js";
@@ -23,6 +23,12 @@ const COLUMNS = [
   },
   { heading: "Last used", cell: (it) => moment(it.used_ms), sort: (it) => it.used_ms, number: true },
   { heading: "Containers", cell: (it) => it.kind, sort: (it) => it.kind },
+  {
+    heading: "Confidence",
+    cell: (it) => number(it.confidence),
+    sort: (it) => it.confidence,
+    number: true,
+  },
   {
     heading: "Margin",
     cell: (it) => percent(it.margin_percent),
