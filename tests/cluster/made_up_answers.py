@@ -86,6 +86,7 @@ class Answers:
                     {
                         "kind": "executor",
                         "request_priority": 1,
+                        "confidence": 0.8,
                         "margin_percent": 25.0,
                         "peak": amounts(1.5, 3 << 30),
                         "mean": amounts(0.8, 2 << 30),
@@ -279,12 +280,14 @@ class Answers:
     def _application(self, index: int) -> dict[str, Any]:
         waits = index % WAITING_EVERY == 0
         start = {"in_ms": 42_000, "last_in_ms": 300_000, "containers": 12}
+        ours = index % 20 != 0
         waiting = {
             "containers": 40,
             "for_ms": 95_000,
             "request_priority": 1,
             "reason": "no node has room for its plan: of memory, 1.5 GiB are short on the best one",
-            "limit_of": "elastane" if index % 20 else "capacity-scheduler",
+            "limit_of": "elastane" if ours else "capacity-scheduler",
+            "capacity_scheduler_says": None if ours else "Queue's AM resource limit exceeded.",
             "node": node_name(1),
             "planned_start": {"node": node_name(7 % self._nodes), **start},
             "deadline": {"at_ms": STARTED + 9_000_000, "chance": 0.92},

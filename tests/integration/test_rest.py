@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,11 +29,13 @@ CONTAINERS = 3
 WAIT_SECONDS = 60.0
 # More than the cluster has.
 MANY = 9
+# Of 4096 MB: two application masters of 256 MB may run.
+MASTERS = {"yarn.scheduler.capacity.root.default.maximum-am-resource-percent": 0.12}
 
 
 @pytest.fixture(scope="module")
 def cluster(start_cluster: ClusterMaker) -> Cluster:
-    cluster = start_cluster()
+    cluster = start_cluster(capacity_scheduler=MASTERS)
     wait_all_reporting(cluster)
     return cluster
 
@@ -62,18 +65,30 @@ def waiting(cluster: Cluster, running: str, until: Alarm, work: Path, checkout: 
     return application
 
 
-def test_every_answer_is_as_described(cluster: Cluster, running: str, waiting: str) -> None:
+@pytest.fixture(scope="module")
+def held(cluster: Cluster, waiting: str, until: Alarm, work: Path, checkout: Checkout) -> str:
+    """An application whose queue has as many application masters as it may have."""
+    shell = DistributedShell(cluster.resource_manager, work, checkout)
+    application = shell.submit(Sleepers("held", 1, CONTAINER_MB, until.pid))
+    wait_waiting(cluster, application, WAIT_SECONDS)
+    return application
+
+
+def test_every_answer_is_as_described(
+    cluster: Cluster, running: str, waiting: str, held: str
+) -> None:
     manager = cluster.resource_manager
     description = description_of(manager)
     node = manager.node_sizes()[0]["node"]
     checked = []
     for path in description["paths"]:
-        for application in (running, waiting) if "{application}" in path else (running,):
+        of_application = "{application}" in path
+        for application in (running, waiting, held) if of_application else (running,):
             filled = path.replace("{node}", node).replace("{application}", application)
             answer = manager.elastane_rest(filled.removeprefix("/v1/"))
             assert_as_described(answer, path, description)
             checked.append(path)
-    assert len(checked) == 13
+    assert len(checked) == 14
 
 
 def test_a_container_is_where_it_runs_with_what_it_uses(cluster: Cluster, running: str) -> None:
@@ -106,6 +121,21 @@ def test_who_waits_is_told_why(cluster: Cluster, waiting: str) -> None:
     assert application["state"] == "waiting"
     assert application["waiting"]["containers"] > 0
     assert application["waiting"]["reason"]
+
+
+def test_a_limit_of_capacity_scheduler_is_told_with_its_amounts(
+    cluster: Cluster, waiting: str, held: str, checkout: Checkout
+) -> None:
+    def why(application: str) -> dict[str, Any]:
+        return cluster.resource_manager.elastane_rest(f"applications/{application}")["waiting"]
+
+    assert "maximum-am-resource-percent" in why(held)["reason"]
+    assert why(held)["limit_of"] == "capacity-scheduler"
+    _, _, told = _command(cluster, checkout, "explain", held).partition("CapacityScheduler says: ")
+    for words in (why(held)["capacity_scheduler_says"], told):
+        assert "Queue's AM resource limit exceeded" in words
+        assert "Queue AM Resource Usage = <memory:512, vCores:2>" in words
+    assert why(waiting)["capacity_scheduler_says"] is None, "its application master runs"
 
 
 def test_the_command_explains_what_runs_and_what_waits(

@@ -3,9 +3,20 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
 use common::{elastane, server, server_of};
 
 const APPLICATION: &str = "application_1763736000000_0007";
+const ENDED: &str = "container_1763736000000_0007_01_000002";
+/// The answers about a container that has ended: its decisions, and its application.
+const OF_ENDED: [&str; 2] = [
+    "HTTP/1.0 200 OK\r\n\r\n{\"decisions\": [{\"number\": 3, \"time_ms\": 0, \"kind\": \"finished\", \
+     \"container\": \"container_1763736000000_0007_01_000002\", \"node\": \"n:1\", \"application\": \"a\"}], \
+     \"next_before\": null}",
+    "HTTP/1.0 404 No\r\n\r\n{\"error\": \"it neither runs nor waits\"}",
+];
 
 /// Nobody listens there.
 const NOBODY: &str = "http://127.0.0.1:1";
@@ -45,19 +56,45 @@ fn the_next_address_is_asked_where_one_is_not_reached() {
 
 #[test]
 fn a_container_that_has_ended_is_told_by_its_decisions() {
-    const CONTAINER: &str = "container_1763736000000_0007_01_000002";
-    let decisions = "HTTP/1.0 200 OK\r\n\r\n{\"decisions\": [{\"number\": 3, \"time_ms\": 0, \"kind\": \
-         \"finished\", \"container\": \"container_1763736000000_0007_01_000002\", \"node\": \"n:1\", \
-         \"application\": \"a\"}], \"next_before\": null}";
-    let missing = "HTTP/1.0 404 No\r\n\r\n{\"error\": \"it neither runs nor waits\"}";
-    let (url, thread) = server_of(&[decisions, missing]);
-    let printed = elastane(&["explain", CONTAINER, "--resource-manager", &url]).printed();
+    let (url, thread) = server_of(&OF_ENDED);
+    let printed = elastane(&["explain", ENDED, "--resource-manager", &url]).printed();
     thread.join().unwrap();
     let expected = format!(
         "It neither runs nor waits any more\n\nThe latest decisions\n\
-         1970-01-01T00:00:00.000Z  finished  {CONTAINER} on n:1\n"
+         1970-01-01T00:00:00.000Z  finished  {ENDED} on n:1\n"
     );
     assert_eq!(printed, expected);
+}
+
+#[test]
+fn what_is_watched_is_printed_again_whether_or_not_there_was_an_answer() {
+    let [decisions, missing] = OF_ENDED;
+    let failing = "HTTP/1.0 500 No\r\n\r\n{\"error\": \"not yet\"}";
+    let (url, thread) = server_of(&[failing, decisions, missing]);
+    let mut watching = Command::new(env!("CARGO_BIN_EXE_elastane"))
+        .args(["explain", ENDED, "--watch=1", "--resource-manager", &url])
+        .env("no_proxy", "*")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(watching.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut starts = vec![
+        format!("{url}: 500: not yet"),
+        "It neither runs nor waits any more".to_owned(),
+        "no ResourceManager answers".to_owned(),
+    ];
+    for line in lines.take(20) {
+        if line.starts_with(&starts[0]) {
+            starts.remove(0);
+        }
+        if starts.is_empty() {
+            break;
+        }
+    }
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+    thread.join().unwrap();
+    assert!(starts.is_empty(), "nothing was printed that starts with {starts:?}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::{LiveOptions, parsed};
 use crate::decisions::DecisionsReport;
 use crate::failure::Failure;
 use crate::table::Table;
+use crate::units::printable;
 
 /// Why an application waits, a container is where it is, and what is planned for it, a node or a queue
 #[derive(Args)]
@@ -165,7 +166,12 @@ fn print_application(application: &Value, output: &mut Vec<u8>) -> Result<(), Fa
             writeln!(output, "Whether it waits is not known: the core says nothing now")?
         }
         (_, Value::Null) => writeln!(output, "It waits for no container")?,
-        (_, why) => writeln!(output, "It {}", waiting(why))?,
+        (_, why) => {
+            writeln!(output, "It {}", waiting(why))?;
+            if let Some(words) = why["capacity_scheduler_says"].as_str() {
+                writeln!(output, "CapacityScheduler says: {}", printable(words))?;
+            }
+        }
     }
     if let Some(expected) = expected_to_end(&application["predicted_end"]) {
         writeln!(output, "It {expected}")?;

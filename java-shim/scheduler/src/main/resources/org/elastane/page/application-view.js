@@ -92,6 +92,9 @@ function facts(it) {
       ["Where", waiting.node ? { text: waiting.node, href: nodeHref(waiting.node) } : "all nodes"],
       ["Planned start", plannedStart(waiting.planned_start)],
     );
+    if (waiting.capacity_scheduler_says) {
+      all.push(["CapacityScheduler says", waiting.capacity_scheduler_says]);
+    }
     if (waiting.deadline) {
       all.push(["Deadline", deadline(waiting.deadline)]);
     }

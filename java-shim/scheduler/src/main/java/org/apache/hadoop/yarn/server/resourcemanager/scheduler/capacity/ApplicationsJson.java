@@ -139,8 +139,24 @@ final class ApplicationsJson {
     entry.put("booked_memory_mb", booked.getMemorySize());
     entry.put("booked_vcores", booked.getVirtualCores());
     ObjectNode why = waiting.get(id.toString());
+    if (why != null) {
+      why.put("capacity_scheduler_says", wordsOfCapacityScheduler(why, application, attempt));
+    }
     entry.set("waiting", why == null ? JSON.nullNode() : why);
     return entry;
+  }
+
+  /**
+   * Why the application master waits, with the amounts of the limits of its queue and user; null if
+   * it runs, or Elastane lets it wait.
+   */
+  private static String wordsOfCapacityScheduler(
+      JsonNode why, RMApp application, FiCaSchedulerApp attempt) {
+    if (attempt == null || !attempt.isWaitingForAMContainer() || WaitReasons.isOurs(why)) {
+      return null;
+    }
+    String words = application.getDiagnostics().toString().trim();
+    return words.isEmpty() ? null : words;
   }
 
   /** Adds to each entry when its application is expected to end. The core is asked once for all. */

@@ -72,7 +72,10 @@ final class WaitReasons {
     }
   }
 
-  private static boolean isOurs(JsonNode waiting) {
+  /**
+   * @param waiting of the core's status
+   */
+  static boolean isOurs(JsonNode waiting) {
     return waiting.path("limit_of").asText().equals("elastane");
   }
 
