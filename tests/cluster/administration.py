@@ -35,6 +35,10 @@ class Administration:
         """Raises ProcessEnded with what the administrator reads if the refresh is refused."""
         self._run("-refreshQueues")
 
+    def label_node(self, node_id: str, label: str) -> None:
+        self._run("-addToClusterNodeLabels", label)
+        self._run("-replaceLabelsOnNode", f"{node_id}={label}")
+
     def _transition(
         self, command: str, manager: ResourceManager, state: str, options: tuple[str, ...]
     ) -> None:

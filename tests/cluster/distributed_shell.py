@@ -36,6 +36,11 @@ class Sleepers:
     held_mb: int = 0
     """What each container uses, beside next to nothing."""
 
+    node_label: str = ""
+    """Where all of it runs; empty: where the queue says."""
+
+    tags: str = ""
+
     @property
     def command(self) -> str:
         wait = f"tail --pid={self.until_pid} -f /dev/null"
@@ -110,6 +115,8 @@ class DistributedShell:
             sleepers.master_memory_mb,
             "-timeout",
             CLIENT_TIMEOUT_MS,
+            *(("-node_label_expression", sleepers.node_label) if sleepers.node_label else ()),
+            *(("-application_tags", sleepers.tags) if sleepers.tags else ()),
         )
         # The client uploads to the home directory in the default file system.
         options = [f"-Duser.home={folder}", f"-Dwork={self._work}"]

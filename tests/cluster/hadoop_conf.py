@@ -17,9 +17,7 @@ log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
 MAP_REDUCE = ("mapreduce.", "yarn.app.mapreduce.")
 
 # The maximum age of figures at /jmx, in seconds.
-METRICS = """\
-*.period=1
-"""
+METRICS = {"*.period": 1}
 
 
 def write_site(file: Path, properties: Mapping[str, object]) -> None:
@@ -39,6 +37,7 @@ def write_configuration(
     yarn: Mapping[str, object],
     work: Path,
     capacity_scheduler: Mapping[str, object] | None = None,
+    metrics: Mapping[str, object] | None = None,
 ) -> None:
     """A configuration directory for one process."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,4 +52,5 @@ def write_configuration(
     if capacity_scheduler is not None:
         write_site(folder / "capacity-scheduler.xml", capacity_scheduler)
     (folder / "log4j.properties").write_text(LOG4J)
-    (folder / "hadoop-metrics2.properties").write_text(METRICS)
+    lines = [f"{key}={value}\n" for key, value in {**METRICS, **(metrics or {})}.items()]
+    (folder / "hadoop-metrics2.properties").write_text("".join(lines))

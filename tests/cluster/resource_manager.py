@@ -90,7 +90,11 @@ class ResourceManager:
 
     def begin_start(self) -> None:
         write_configuration(
-            self._configuration, self._properties(), self._settings.work, self._queues()
+            self._configuration,
+            self._properties(),
+            self._settings.work,
+            self._queues(),
+            self._settings.metrics,
         )
         self.daemon = self._daemon()
         self.daemon.start()

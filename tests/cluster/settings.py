@@ -82,6 +82,9 @@ class ClusterSettings:
     resource_manager_options: tuple[str, ...] = ()
     """More options of its JVM, for instance a Java agent."""
 
+    metrics: Mapping[str, object] = field(default_factory=dict)
+    """More keys of its hadoop-metrics2.properties, for instance a sink."""
+
     resource_manager: Mapping[str, object] = field(default_factory=dict)
     node_manager: Mapping[str, object] = field(default_factory=dict)
     capacity_scheduler: Mapping[str, object] = field(default_factory=dict)

@@ -25,6 +25,7 @@ LABELS = {"hadoop_cluster": "test"}
 CONTAINER_MB = 512
 CONTAINERS = 3
 WAIT_SECONDS = 60.0
+SINK = "metrics.txt"
 VARIABLES = {"$__rate_interval": "1m", "$job": ".*", "$hadoop_cluster": "test", "$instance": ".*"}
 SELECTOR = re.compile(r"hadoop_resourcemanager_[a-z0-9_]+(?:\{[^}]*\})?")
 
@@ -39,6 +40,10 @@ def cluster_and_prometheus(
     cluster = start_cluster(
         resource_manager={"hadoop.prometheus.endpoint.enabled": True},
         resource_manager_options=(f"-javaagent:{exporter}",),
+        metrics={
+            "resourcemanager.sink.file.class": "org.apache.hadoop.metrics2.sink.FileSink",
+            "resourcemanager.sink.file.filename": work / SINK,
+        },
     )
     wait_all_reporting(cluster)
     rules = checkout.grafana / "elastane-alerts.yaml"
@@ -116,6 +121,25 @@ def test_the_sizes_of_a_queue_are_on_prom_too(
         re.MULTILINE,
     )
     assert int(of_queue) > CONTAINERS * CONTAINER_MB
+
+
+def test_a_sink_of_hadoop_gets_every_source(
+    cluster_and_prometheus: tuple[Cluster, Prometheus], work: Path
+) -> None:
+    """The agents' reports, the cluster, a label, and a queue; a line for each, every second."""
+    queue = r"Queue=root\.default, .*BookedMB=(\d+)"
+    lines = (
+        r"yarn\.ElastaneScheduler: .*InService=1, .*AgentsFresh=2,",
+        r"yarn\.ElastaneUsage: .*Reports=[1-9]",
+        rf"yarn\.ElastanePartitionMetrics: .*PhysicalMB={2 * SHAPE.memory_mb},",
+        rf"yarn\.ElastanePartitionQueueMetrics: .*{queue}",
+    )
+    for line in lines:
+        wait_until(
+            lambda: re.search(line, (work / SINK).read_text()),  # noqa: B023
+            f"a line like {line} in {SINK}",
+            WAIT_SECONDS,
+        )
 
 
 def test_a_well_cluster_has_no_alert(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -40,6 +41,7 @@ WAIT_SECONDS = 120.0
 # Of 2 nodes of 2048 MB.
 PHYSICAL_CONTAINERS = 8
 LIFTED_SECONDS = 15.0
+GB_HOUR_PRICE = 1000
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +115,7 @@ def test_what_enforce_would_have_won_is_replayed(
     journal = work / "journal.jsonl"
     with pytest.raises(ProcessEnded, match=r"elastane\.mode to advise"):
         _advice(cluster, checkout)
-    manager.rewrite_settings({"mode": "advise"})
+    manager.rewrite_settings({"mode": "advise", "price.gb-hour": GB_HOUR_PRICE})
     cluster.administration.refresh_queues()
     assert manager.status()["mode"] == "advise"
     with alarm() as first_ends, alarm() as second_ends:
@@ -145,20 +147,34 @@ def test_what_enforce_would_have_won_is_replayed(
 def test_what_was_booked_and_used_is_in_the_report(
     cluster: Cluster, work: Path, checkout: Checkout
 ) -> None:
-    depository = work / "depository.sqlite"
+    def report(*arguments: object) -> str:
+        depository = work / "depository.sqlite"
+        return run_elastane(checkout, "report", "--depository", depository, *arguments)
 
-    def report() -> dict[str, Any] | None:
-        told = run_elastane(checkout, "report", "--json", "--by", "run", "--depository", depository)
-        rows = json.loads(told)["rows"]
+    def used() -> dict[str, Any] | None:
+        rows = json.loads(report("--json", "--by", "run"))["rows"]
         return next((one for one in rows if one["used_gb_hours"] > 0), None)
 
     # The ledger gets what there is once a minute.
-    run = wait_until(report, "a run in the ledger", WAIT_SECONDS)
+    run = wait_until(used, "a run in the ledger", WAIT_SECONDS)
     assert run["name"] == "sleepers-modes"
     assert run["containers"] >= PHYSICAL_CONTAINERS
     assert run["booked_gb_hours"] > run["wasted_gb_hours"] > run["used_gb_hours"]
     assert run["largest_request_bytes"] == CONTAINER_MB * MEBIBYTE
     assert run["could_ask_bytes"] < CONTAINER_MB * MEBIBYTE, "they only sleep"
+
+    def of_application(name: str) -> dict[str, str] | None:
+        rows = csv.DictReader(report("--csv", "--since", "1d").splitlines())
+        return next((one for one in rows if one["name"] == name), None)
+
+    priced = wait_until(
+        lambda: of_application("sleepers-first"), "what had a price in the ledger", WAIT_SECONDS
+    )
+    booked_gb_hours = float(priced["booked_gb_hours"])
+    assert float(priced["cost"]) == pytest.approx(GB_HOUR_PRICE * booked_gb_hours, rel=0.01)
+    page = work / "report.html"
+    report("--html", page, "--since", "7d")
+    assert "sleepers-modes" in page.read_text()
 
 
 def _advice(cluster: Cluster, checkout: Checkout) -> dict[str, Any]:

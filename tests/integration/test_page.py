@@ -39,14 +39,18 @@ SHARED_NAME = "shared-by-its-owner"
 NAMELESS = "dr.who"
 OWNER = "root"
 COLLEAGUE = "a-colleague"
-# Both make all callers of the other tests administrators, and COLLEAGUE none.
+QUEUE_ADMINISTRATOR = "a-queue-administrator"
+# Both make all callers of the other tests administrators, and the last two none.
 ACCESS = {
     "yarn.acl.enable": True,
     "yarn.admin.acl": f"{OWNER},{NAMELESS}",
     # One application's master only sleeps.
     "yarn.am.liveness-monitor.expiry-interval-ms": 3_600_000,
 }
-QUEUE_ACCESS = {"yarn.scheduler.capacity.root.acl_administer_queue": OWNER}
+QUEUE_ACCESS = {
+    "yarn.scheduler.capacity.root.acl_administer_queue": OWNER,
+    "yarn.scheduler.capacity.root.default.acl_administer_queue": QUEUE_ADMINISTRATOR,
+}
 
 
 @pytest.fixture(scope="module")
@@ -253,6 +257,16 @@ def test_the_page_shows_only_applications_that_its_caller_may_view(
         assert {text for text in texts if text in browser.content()} == {application}
         assert browser.find("main tbody tr") == []
     check_console(browser, 403, 404)
+
+
+def test_who_administers_a_queue_sees_its_applications(
+    browser: Browser, page: str, running: str, waiting: str, shared: str
+) -> None:
+    browser.log_in(page, QUEUE_ADMINISTRATOR)
+    open_anew(browser, f"{page}#applications")
+    assert "that you may not see" not in browser.wait_text("main", running, waiting, shared)
+    # Profiles are for administrators of YARN.
+    check_console(browser, 403)
 
 
 def test_the_page_counts_applications_that_its_caller_may_not_view(
