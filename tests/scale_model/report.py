@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
-from statistics import mean, pstdev
+from statistics import mean, stdev
 
 from demo.report_html import STYLE, html_table
 from demo.svg import Line, Plot
@@ -132,7 +132,7 @@ def _percent(changes: Sequence[float]) -> str:
     if not changes:
         return "-"
     text = f"{100 * mean(changes):+.1f}"
-    return text if len(changes) < 2 else f"{text} ± {100 * pstdev(changes):.1f}"
+    return text if len(changes) < 2 else f"{text} ± {100 * stdev(changes):.1f}"
 
 
 def _mean_and_spread(all_values: Sequence[float | None], digits: int) -> str:
@@ -140,7 +140,7 @@ def _mean_and_spread(all_values: Sequence[float | None], digits: int) -> str:
     if not values:
         return "-"
     text = f"{mean(values):.{digits}f}"
-    return text if len(values) < 2 else f"{text} ± {pstdev(values):.{digits}f}"
+    return text if len(values) < 2 else f"{text} ± {stdev(values):.{digits}f}"
 
 
 def _transposed(lines: list[list[str]]) -> list[list[str]]:
