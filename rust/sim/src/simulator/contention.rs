@@ -19,8 +19,8 @@ pub struct Contention {
     pub network_loss: f64,
     /// The same for the disk.
     pub disk_loss: f64,
-    /// Slowdown = 1 + this · (memory demand ÷ capacity − 1): at 10, a demand a tenth above capacity
-    /// halves the machine's speed.
+    /// Slowdown = 1 + this · (memory demand ÷ capacity − 1): at 3, with a demand a tenth above
+    /// capacity everything takes 1.3 times as long.
     pub spill_slowdown: f64,
     /// Memory demand over capacity above which an executor is killed.
     pub kill_above: f64,
@@ -28,7 +28,8 @@ pub struct Contention {
 
 impl Default for Contention {
     fn default() -> Self {
-        Self { network_loss: 0.1, disk_loss: 0.3, spill_slowdown: 10.0, kill_above: 1.5 }
+        // Memory by `docs/decisions/0046-what-a-shortage-of-memory-costs-is-measured.md`.
+        Self { network_loss: 0.1, disk_loss: 0.3, spill_slowdown: 3.0, kill_above: 1.2 }
     }
 }
 
@@ -183,10 +184,10 @@ mod tests {
     #[test]
     fn memory_beyond_what_there_is_slows_everything_down_and_then_kills() {
         let rates = rates(&[[0.0, 5.5, 0.0, 0.0]; 2]);
-        assert!(rates.iter().all(|rate| (rate - 0.5).abs() < 1e-12), "{rates:?}");
+        assert!(rates.iter().all(|rate| (rate - 1.0 / 1.3).abs() < 1e-12), "{rates:?}");
         let memory = |bytes| Resources::from_array([0.0, bytes, 0.0, 0.0]);
-        assert!(!Contention::default().kills(CAPACITY, memory(15.0)));
-        assert!(Contention::default().kills(CAPACITY, memory(15.1)));
+        assert!(!Contention::default().kills(CAPACITY, memory(12.0)));
+        assert!(Contention::default().kills(CAPACITY, memory(12.1)));
     }
 
     #[test]
