@@ -9,7 +9,7 @@ from cluster.settings import NodeShape
 from demo.advised import Advised
 from demo.rounds import SHAPE
 from demo.run import RoundOutcome
-from demo.series import NodeSeries, integral
+from demo.series import NodeSeries, integral, total
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ class RoundFigures:
     containers: int
     placed_by_core: int
     max_booked_over_physical: OfCpuAndMemory
+    mean_booked_over_physical: OfCpuAndMemory
+    """Of all nodes, over the round."""
+
     used_over_booked: OfCpuAndMemory
     most_containers: MostContainers
     mean_cpu_of_share: float | None
@@ -60,7 +63,8 @@ def figures(outcome: RoundOutcome) -> RoundFigures:
     cpu_core_s = outcome.cpu_core_s
     if cpu_core_s is None:
         cpu_core_s = _reported(outcome, "cpu_cores")
-    share_core_s = SHAPE.cpu_cores * len(outcome.nodes) * makespan_s
+    node_s = len(outcome.nodes) * makespan_s
+    booked_core_s, booked_byte_s = _booked(outcome)
     return RoundFigures(
         name=outcome.round.name,
         scheduler=outcome.round.scheduler,
@@ -72,9 +76,13 @@ def figures(outcome: RoundOutcome) -> RoundFigures:
         containers=outcome.containers,
         placed_by_core=outcome.placed_by_core,
         max_booked_over_physical=_max_booked(outcome),
+        mean_booked_over_physical=OfCpuAndMemory(
+            booked_core_s / (SHAPE.cpu_cores * node_s),
+            booked_byte_s / (SHAPE.memory_bytes * node_s),
+        ),
         used_over_booked=_used_over_booked(outcome),
         most_containers=_most_containers(outcome.nodes, SHAPE),
-        mean_cpu_of_share=None if cpu_core_s is None else cpu_core_s / share_core_s,
+        mean_cpu_of_share=None if cpu_core_s is None else cpu_core_s / (SHAPE.cpu_cores * node_s),
         others_mean_cores=(
             None if cpu_core_s is None else (outcome.machine_core_s - cpu_core_s) / makespan_s
         ),
@@ -97,15 +105,17 @@ def _max_booked(outcome: RoundOutcome) -> OfCpuAndMemory:
     return OfCpuAndMemory(max(vcores) / SHAPE.vcores, max(memory) / SHAPE.memory_bytes)
 
 
+def _booked(outcome: RoundOutcome) -> tuple[float, float]:
+    """Requests, integrated over the round. A vcore counts as its part of the node's physical
+    cores."""
+    vcore_s = total(outcome.nodes, lambda point: point.booked_vcores)
+    byte_s = total(outcome.nodes, lambda point: point.booked_memory_bytes)
+    return vcore_s * SHAPE.cpu_cores / SHAPE.vcores, byte_s
+
+
 def _used_over_booked(outcome: RoundOutcome) -> OfCpuAndMemory:
-    """Measured use over requests, both integrated over the round. A vcore counts as its part of the
-    node's physical cores."""
-    core_s = memory_byte_s = 0.0
-    for node in outcome.nodes:
-        times = [point.time_s for point in node.points]
-        cores = [point.booked_vcores * SHAPE.cpu_cores / SHAPE.vcores for point in node.points]
-        core_s += integral(times, cores)
-        memory_byte_s += integral(times, [float(p.booked_memory_bytes) for p in node.points])
+    """Measured use over requests, both integrated over the round."""
+    core_s, memory_byte_s = _booked(outcome)
     used_core_s, used_memory_byte_s = _used(outcome)
     return OfCpuAndMemory(
         None if used_core_s is None or not core_s else used_core_s / core_s,

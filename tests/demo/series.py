@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 
@@ -36,6 +37,14 @@ class NodeSeries:
     name: str
     points: list[NodePoint] = field(default_factory=list)
     plan: list[PlanPoint] = field(default_factory=list)
+
+
+def total(nodes: Sequence[NodeSeries], value: Callable[[NodePoint], float]) -> float:
+    """A value's integral over time in seconds, of all nodes."""
+    return sum(
+        integral([point.time_s for point in node.points], [value(point) for point in node.points])
+        for node in nodes
+    )
 
 
 def integral(times_s: list[float], values: list[float]) -> float:

@@ -18,6 +18,7 @@ ROWS: tuple[tuple[str, Callable[[RoundFigures], str]], ...] = (
     ("  its physical size books", lambda one: str(one.most_containers.physical_size_books)),
     ("most memory booked / physical", lambda one: _number(one.max_booked_over_physical.memory, 2)),
     ("most CPU booked / physical", lambda one: _number(one.max_booked_over_physical.cpu, 2)),
+    ("mean memory booked / physical", lambda one: _number(one.mean_booked_over_physical.memory, 2)),
     ("memory used / booked", lambda one: _number(one.used_over_booked.memory, 2)),
     ("CPU used / booked", lambda one: _number(one.used_over_booked.cpu, 2)),
     ("applications", lambda one: str(one.applications)),

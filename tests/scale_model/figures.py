@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from demo.series import NodePoint, integral
+from demo.series import total
 from scale_model.run import RunOutcome
 from scale_model.scale import SHAPE
 from scale_model.simulation import Simulated
@@ -82,7 +81,8 @@ def figures(outcome: RunOutcome, simulated: Simulated | None = None) -> RunFigur
         if one.deadline_s is not None
     }
     slowdowns = sorted(_slowdowns(outcome))
-    node_s = len(outcome.nodes) * makespan_s
+    nodes = outcome.nodes
+    node_s = len(nodes) * makespan_s
     physical = SHAPE.memory_bytes * node_s
     return RunFigures(
         state=outcome.state.name,
@@ -94,11 +94,11 @@ def figures(outcome: RunOutcome, simulated: Simulated | None = None) -> RunFigur
         worst_slowdown=slowdowns[-1] if slowdowns else 0.0,
         p95_slowdown=quantile(slowdowns, 0.95) if slowdowns else 0.0,
         cpu_used=outcome.cpu_core_s / (SHAPE.cpu_cores * node_s),
-        cpu_booked=_total(outcome, lambda point: point.booked_vcores) / (SHAPE.vcores * node_s),
-        memory_booked=_total(outcome, lambda point: point.booked_memory_bytes) / physical,
-        memory_used=_total(outcome, lambda point: point.used_memory_bytes) / physical,
+        cpu_booked=total(nodes, lambda point: point.booked_vcores) / (SHAPE.vcores * node_s),
+        memory_booked=total(nodes, lambda point: point.booked_memory_bytes) / physical,
+        memory_used=total(nodes, lambda point: point.used_memory_bytes) / physical,
         full_cpu_min=_full_cpu_min(outcome),
-        occupied_node_s=_total(outcome, lambda point: point.containers > 0),
+        occupied_node_s=total(nodes, lambda point: point.containers > 0),
         kills=sum(e["event"] == "ended" and e["exit_status"] != 0 for e in outcome.events),
         out_of_memory_kills=outcome.out_of_memory_kills,
         cpu_covered=_covered(outcome, "Cpu"),
@@ -133,14 +133,6 @@ def _slowdowns(outcome: RunOutcome) -> list[float]:
         job = executor["name"].partition("/")[0]
         by_application[job].append(executor["taken_s"] / executor["undisturbed_s"])
     return [sum(all_of) / len(all_of) for all_of in by_application.values()]
-
-
-def _total(outcome: RunOutcome, value: Callable[[NodePoint], float]) -> float:
-    """A value's integral over time in seconds, of all nodes."""
-    return sum(
-        integral([point.time_s for point in node.points], [value(point) for point in node.points])
-        for node in outcome.nodes
-    )
 
 
 def _full_cpu_min(outcome: RunOutcome) -> float:

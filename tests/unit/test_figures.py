@@ -76,6 +76,11 @@ def test_bookings_are_compared_with_the_physical_size(outcome: RoundOutcome) -> 
     seen = figures(outcome)
     assert seen.max_booked_over_physical.memory == pytest.approx(5 * REQUEST_MB / SHAPE.memory_mb)
     assert seen.max_booked_over_physical.cpu == 5 / SHAPE.vcores
+    # Two of the 100 s were looked at.
+    assert seen.mean_booked_over_physical.memory == pytest.approx(
+        0.02 * 5 * REQUEST_MB / SHAPE.memory_mb
+    )
+    assert seen.mean_booked_over_physical.cpu == pytest.approx(0.02 * 5 / SHAPE.vcores)
     assert seen.most_containers.containers == 5
     assert seen.most_containers.physical_size_books == 3
 

@@ -29,6 +29,7 @@ def seen(
         containers=30,
         placed_by_core=placed_by_core,
         max_booked_over_physical=OfCpuAndMemory(1.0, 1.0),
+        mean_booked_over_physical=OfCpuAndMemory(0.8, 0.8),
         used_over_booked=OfCpuAndMemory(0.5, 0.2),
         most_containers=MostContainers(3, "node-0", 3),
         mean_cpu_of_share=0.6,
