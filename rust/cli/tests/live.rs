@@ -93,8 +93,8 @@ fn what_is_watched_is_printed_again_whether_or_not_there_was_an_answer() {
     }
     watching.kill().unwrap();
     watching.wait().unwrap();
-    thread.join().unwrap();
     assert!(starts.is_empty(), "nothing was printed that starts with {starts:?}");
+    thread.join().unwrap();
 }
 
 #[test]

@@ -58,12 +58,15 @@ impl Words<'_> {
                 let (other, start) = (self.application(kept.application), self.start(&kept));
                 (kept.node, format!("kept for {other}, {start}"))
             }
-            WaitReason::Skipped { node } => (
-                node,
-                "it fits, and CapacityScheduler skipped it: a user limit, a node label, locality, a \
-                 blacklist or a placement constraint"
-                    .to_owned(),
-            ),
+            WaitReason::Skipped { node } => {
+                let by_now =
+                    if self.is_booked_up(ask) { "; by now all nodes are booked" } else { "" };
+                let reason = format!(
+                    "it fits, and CapacityScheduler skipped it: a user limit, a node label, locality, a \
+                     blacklist or a placement constraint{by_now}"
+                );
+                (node, reason)
+            }
             WaitReason::AtMaximum { node } => {
                 (node, "its queue is at its maximum capacity by demand".to_owned())
             }
@@ -83,11 +86,14 @@ impl Words<'_> {
         format!("{}: {reason}", self.node(at))
     }
 
-    /// Whether what a look at a node found is still why it waits: if no node has room for its request by now, that is.
+    /// False if the node lacks nothing any more, and no node has room for the request now.
     pub(super) fn still_holds(&self, why: &WaitReason, ask: &Ask) -> bool {
-        let found_room =
-            matches!(why, WaitReason::Skipped { .. } | WaitReason::NoFit { excess: None, .. });
-        !(found_room && self.most_free_bytes.is_some_and(|free| free < ask.request.memory_bytes))
+        let lacks_nothing = matches!(why, WaitReason::NoFit { excess: None, .. });
+        !(lacks_nothing && self.is_booked_up(ask))
+    }
+
+    fn is_booked_up(&self, ask: &Ask) -> bool {
+        self.most_free_bytes.is_some_and(|free| free < ask.request.memory_bytes)
     }
 
     /// No round has asked for it, or all nodes are booked since.

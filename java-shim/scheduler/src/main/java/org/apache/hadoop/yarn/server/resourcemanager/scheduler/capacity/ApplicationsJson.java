@@ -156,7 +156,8 @@ final class ApplicationsJson {
       return null;
     }
     String words = application.getDiagnostics().toString().trim();
-    return words.isEmpty() ? null : words;
+    // Elastane's words stand there until CapacityScheduler has looked at the application again.
+    return words.isEmpty() || words.contains(WaitReasons.OURS) ? null : words;
   }
 
   /** Adds to each entry when its application is expected to end. The core is asked once for all. */

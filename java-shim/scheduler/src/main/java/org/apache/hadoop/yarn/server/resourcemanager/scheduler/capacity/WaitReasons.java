@@ -22,6 +22,9 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
  * and in its activities when somebody asks for them. CapacityScheduler says its own reasons itself.
  */
 final class WaitReasons {
+  /** How our words begin, where they stand among CapacityScheduler's. */
+  static final String OURS = "Elastane: ";
+
   /** Activities are recorded for 3 s after somebody asked, if not told otherwise. */
   static final long INTERVAL_MS = 1000;
 
@@ -108,10 +111,11 @@ final class WaitReasons {
     return start.path("in_ms").isNumber()
         ? String.format(
             Locale.ROOT,
-            "Elastane: %s; planned to start in %d s on %s",
+            "%s%s; planned to start in %d s on %s",
+            OURS,
             reason,
             start.get("in_ms").asLong() / 1000,
             start.path("node").asText())
-        : "Elastane: " + reason;
+        : OURS + reason;
   }
 }
