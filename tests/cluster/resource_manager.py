@@ -103,7 +103,12 @@ class ResourceManager:
         """Changes Elastane's keys, without their prefix, in yarn-site.xml. Nothing reads the file
         before a refresh."""
         keys = {f"yarn.scheduler.elastane.{key}": value for key, value in changed.items()}
-        write_configuration(self._configuration, self._properties() | keys, self._settings.work)
+        write_configuration(
+            self._configuration,
+            self._properties() | keys,
+            self._settings.work,
+            metrics=self._settings.metrics,
+        )
 
     def wait_started(self) -> None:
         def answers() -> bool:

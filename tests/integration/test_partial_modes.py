@@ -38,7 +38,9 @@ SHARES = {"enforced": 70, "observed": 30}
 
 @pytest.fixture(scope="module")
 def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
-    return start_cluster(
+    cluster = start_cluster(
+        # What else runs on this machine would leave the canary no room.
+        own_memory=True,
         elastane=replace(elastane(work), mode="off"),
         resource_manager={
             "yarn.node-labels.enabled": True,
@@ -46,6 +48,8 @@ def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
         },
         capacity_scheduler=_queues(),
     )
+    cluster.administration.label_node(cluster.node_managers[0].node_id, CANARY)
+    return cluster
 
 
 @pytest.fixture
@@ -58,8 +62,6 @@ def test_off_is_left_by_a_refresh_and_what_runs_is_taken_over(
     cluster: Cluster, until: Alarm, work: Path, checkout: Checkout
 ) -> None:
     manager = cluster.resource_manager
-    labelled, _ = (one.node_id for one in cluster.node_managers)
-    cluster.administration.label_node(labelled, CANARY)
     shell = DistributedShell(manager, work, checkout)
     application = shell.submit(_sleepers("observed", until, containers=2))
     wait_containers(cluster, application, 3, WAIT_SECONDS)
@@ -119,6 +121,9 @@ def test_in_a_canary_who_is_in_observe_waits_for_room_by_request(
         ]
         for application in waits:
             wait_waiting(cluster, application, WAIT_SECONDS)
+        # Who came after them starts where they may not.
+        later = submit("enforced", end, MANY)
+        wait_containers(cluster, later, 1, WAIT_SECONDS)
         assert [manager.application(one)["runningContainers"] for one in waits] == [0, 0]
     # By request there is room for both masters, and for one of their executors.
     for application in waits:

@@ -30,7 +30,7 @@ WAIT_SECONDS = 60.0
 # More than the cluster has.
 MANY = 9
 # Of 4096 MB: two application masters of 256 MB may run.
-MASTERS = {"yarn.scheduler.capacity.root.default.maximum-am-resource-percent": 0.12}
+MASTERS = {"yarn.scheduler.capacity.root.default.maximum-am-resource-percent": 0.125}
 
 
 @pytest.fixture(scope="module")

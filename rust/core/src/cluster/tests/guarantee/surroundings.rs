@@ -337,8 +337,8 @@ impl Surroundings {
         self.node_mb * self.nodes.len() as u64
     }
 
-    /// How many times the monitor has to choose until a queue that uses this much fits all nodes. Each time it chooses
-    /// whole containers, the latest first.
+    /// About how many times the monitor has to choose until a queue that uses this much fits all nodes: whole
+    /// containers, the latest first, of whichever queue.
     pub(super) fn preemptions_for(&self, queue: usize, wanted_mb: u64) -> u32 {
         let others = self.running.iter().filter(|it| it.of.0 != queue);
         let booked_mb: u64 = others.clone().map(|it| it.size_mb).sum();
