@@ -89,13 +89,7 @@ class ResourceManager:
         self.wait_started()
 
     def begin_start(self) -> None:
-        write_configuration(
-            self._configuration,
-            self._properties(),
-            self._settings.work,
-            self._queues(),
-            self._settings.metrics,
-        )
+        self._write_configuration(self._properties(), self._queues())
         self.daemon = self._daemon()
         self.daemon.start()
 
@@ -103,11 +97,14 @@ class ResourceManager:
         """Changes Elastane's keys, without their prefix, in yarn-site.xml. Nothing reads the file
         before a refresh."""
         keys = {f"yarn.scheduler.elastane.{key}": value for key, value in changed.items()}
+        self._write_configuration(self._properties() | keys)
+
+    def _write_configuration(
+        self, properties: Mapping[str, object], queues: Mapping[str, object] | None = None
+    ) -> None:
+        settings = self._settings
         write_configuration(
-            self._configuration,
-            self._properties() | keys,
-            self._settings.work,
-            metrics=self._settings.metrics,
+            self._configuration, properties, settings.work, queues, settings.metrics
         )
 
     def wait_started(self) -> None:

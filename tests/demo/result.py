@@ -64,7 +64,8 @@ def figures(outcome: RoundOutcome) -> RoundFigures:
     if cpu_core_s is None:
         cpu_core_s = _reported(outcome, "cpu_cores")
     node_s = len(outcome.nodes) * makespan_s
-    booked_core_s, booked_byte_s = _booked(outcome)
+    booked = _booked(outcome)
+    booked_core_s, booked_byte_s = booked
     return RoundFigures(
         name=outcome.round.name,
         scheduler=outcome.round.scheduler,
@@ -80,7 +81,7 @@ def figures(outcome: RoundOutcome) -> RoundFigures:
             booked_core_s / (SHAPE.cpu_cores * node_s),
             booked_byte_s / (SHAPE.memory_bytes * node_s),
         ),
-        used_over_booked=_used_over_booked(outcome),
+        used_over_booked=_used_over_booked(outcome, booked),
         most_containers=_most_containers(outcome.nodes, SHAPE),
         mean_cpu_of_share=None if cpu_core_s is None else cpu_core_s / (SHAPE.cpu_cores * node_s),
         others_mean_cores=(
@@ -113,9 +114,9 @@ def _booked(outcome: RoundOutcome) -> tuple[float, float]:
     return vcore_s * SHAPE.cpu_cores / SHAPE.vcores, byte_s
 
 
-def _used_over_booked(outcome: RoundOutcome) -> OfCpuAndMemory:
+def _used_over_booked(outcome: RoundOutcome, booked: tuple[float, float]) -> OfCpuAndMemory:
     """Measured use over requests, both integrated over the round."""
-    core_s, memory_byte_s = _booked(outcome)
+    core_s, memory_byte_s = booked
     used_core_s, used_memory_byte_s = _used(outcome)
     return OfCpuAndMemory(
         None if used_core_s is None or not core_s else used_core_s / core_s,
@@ -128,13 +129,12 @@ def _used_over_booked(outcome: RoundOutcome) -> OfCpuAndMemory:
 def _used(outcome: RoundOutcome) -> tuple[float | None, float | None]:
     if outcome.cannot_hold:
         return _reported(outcome, "cpu_cores"), _reported(outcome, "memory_bytes")
-    core_s = memory_byte_s = 0.0
+    core_s = 0.0
     for node in outcome.nodes:
         times = [point.time_s for point in node.points]
         # A rate holds since the previous point.
         core_s += integral(times, [point.used_cpu_cores for point in node.points[1:]])
-        memory_byte_s += integral(times, [float(p.used_memory_bytes) for p in node.points])
-    return core_s, memory_byte_s
+    return core_s, total(outcome.nodes, lambda point: point.used_memory_bytes)
 
 
 def _reported(outcome: RoundOutcome, resource: str) -> float | None:

@@ -59,8 +59,10 @@ impl Words<'_> {
                 (kept.node, format!("kept for {other}, {start}"))
             }
             WaitReason::Skipped { node } => {
-                let by_now =
-                    if self.is_booked_up(ask) { "; by now all nodes are booked" } else { "" };
+                let by_now = match self.too_little_bytes(ask) {
+                    Some(_) => "; by now all nodes are booked",
+                    None => "",
+                };
                 let reason = format!(
                     "it fits, and CapacityScheduler skipped it: a user limit, a node label, locality, a \
                      blacklist or a placement constraint{by_now}"
@@ -89,27 +91,27 @@ impl Words<'_> {
     /// False if the node lacks nothing any more, and no node has room for the request now.
     pub(super) fn still_holds(&self, why: &WaitReason, ask: &Ask) -> bool {
         let lacks_nothing = matches!(why, WaitReason::NoFit { excess: None, .. });
-        !(lacks_nothing && self.is_booked_up(ask))
+        !(lacks_nothing && self.too_little_bytes(ask).is_some())
     }
 
-    fn is_booked_up(&self, ask: &Ask) -> bool {
-        self.most_free_bytes.is_some_and(|free| free < ask.request.memory_bytes)
+    /// The most memory that can still be booked on one node, where that is less than the request.
+    fn too_little_bytes(&self, ask: &Ask) -> Option<u64> {
+        self.most_free_bytes.filter(|free| *free < ask.request.memory_bytes)
     }
 
     /// No round has asked for it, or all nodes are booked since.
     fn without_a_note(&self, ask: &Ask) -> String {
-        let asked = ask.request.memory_bytes;
-        match self.most_free_bytes {
-            Some(free) if free < asked => {
+        match self.too_little_bytes(ask) {
+            Some(free) => {
                 let mib = |bytes: u64| bytes >> 20;
                 format!(
                     "all nodes are booked: its next container requests {} MiB, and no node has more than {} MiB \
                      to book",
-                    mib(asked),
+                    mib(ask.request.memory_bytes),
                     mib(free)
                 )
             }
-            _ => "no node had free space by request, or none was asked yet".to_owned(),
+            None => "no node had free space by request, or none was asked yet".to_owned(),
         }
     }
 
