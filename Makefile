@@ -92,7 +92,7 @@ test-rust: ## tests the Rust crates, and the agent on real cgroups
 test-java: build-rust ## tests the scheduler in a JVM with the real library
 	$(MAVEN) verify
 
-test-cluster: fetch build build-replay ## tests with a real ResourceManager, NodeManagers, agents and Spark
+test-cluster: fetch build build-replay target/page-lint/node_modules ## tests with a real ResourceManager, NodeManagers, agents and Spark
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-cluster-half test-cluster-rest
 
 test-cluster-half:

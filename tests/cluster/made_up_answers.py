@@ -23,6 +23,7 @@ WAITING_EVERY = 10
 CONTAINERS_OF_NODE = 12
 NODE_MB = 262_144
 NODE_VCORES = 64
+NODE_BYTES_PER_S = 1_250_000_000
 END = {"at_ms": STARTED + 90_000, "earliest_ms": STARTED, "latest_ms": STARTED + 99_000, "runs": 3}
 HISTORY = 1_080
 STEP_MS = 10_000
@@ -141,6 +142,9 @@ class Answers:
             "nodes_measured": self._nodes,
             "physical_memory_mb": NODE_MB * self._nodes,
             "physical_vcores": NODE_VCORES * self._nodes,
+            "physical_cpu_cores": NODE_VCORES / 2 * self._nodes,
+            "physical_network_bytes_per_s": NODE_BYTES_PER_S * self._nodes,
+            "physical_disk_bytes_per_s": NODE_BYTES_PER_S * self._nodes,
         }
         moving = {
             "bookable_memory_mb": (NODE_MB, 1.35),
@@ -151,7 +155,11 @@ class Answers:
             "bookable_vcores": (NODE_VCORES, 1.6),
             "booked_vcores": (NODE_VCORES, 1.3),
             "planned_cpu_cores": (NODE_VCORES, 0.7),
+            "planned_network_bytes_per_s": (NODE_BYTES_PER_S, 0.3),
+            "planned_disk_bytes_per_s": (NODE_BYTES_PER_S, 0.5),
             "used_cpu_cores": (NODE_VCORES, 0.58),
+            "used_network_bytes_per_s": (NODE_BYTES_PER_S, 0.25),
+            "used_disk_bytes_per_s": (NODE_BYTES_PER_S, 0.45),
         }
         return {
             "step_ms": STEP_MS,
@@ -274,6 +282,8 @@ class Answers:
             "report_age_ms": 1_500 if self._is_fresh(index) else 125_000,
             "report_is_fresh": self._is_fresh(index),
             "physical_cpu_cores": NODE_VCORES / 2 if self._is_fresh(index) else None,
+            "physical_network_bytes_per_s": NODE_BYTES_PER_S if self._is_fresh(index) else None,
+            "physical_disk_bytes_per_s": NODE_BYTES_PER_S if self._is_fresh(index) else None,
             **sizes(1, share),
         }
 
@@ -325,7 +335,14 @@ class Answers:
     def _counted(nodes: int) -> dict[str, Any]:
         numbers = {"nodes": nodes, "nodes_raised": nodes // 2, "nodes_measured": nodes}
         above = round(NODE_MB * nodes * 0.25)
-        return {**numbers, **sizes(nodes, 0.6), "above_memory_mb": above}
+        return {
+            **numbers,
+            **sizes(nodes, 0.6),
+            "above_memory_mb": above,
+            "physical_cpu_cores": NODE_VCORES / 2 * nodes,
+            "physical_network_bytes_per_s": NODE_BYTES_PER_S * nodes,
+            "physical_disk_bytes_per_s": NODE_BYTES_PER_S * nodes,
+        }
 
     @staticmethod
     def _plan(nodes: int) -> dict[str, Any]:
@@ -353,6 +370,10 @@ def sizes(nodes: int, used: float) -> dict[str, Any]:
         "booked_vcores": round(NODE_VCORES * nodes * 2 * used),
         "planned_memory_mb": round(NODE_MB * nodes * used * 1.2),
         "planned_cpu_cores": round(NODE_VCORES * nodes * used * 1.2, 3),
+        "planned_network_bytes_per_s": round(NODE_BYTES_PER_S * nodes * used * 0.3),
+        "planned_disk_bytes_per_s": round(NODE_BYTES_PER_S * nodes * used * 0.6),
         "used_memory_mb": round(NODE_MB * nodes * used),
         "used_cpu_cores": round(NODE_VCORES * nodes * used, 3),
+        "used_network_bytes_per_s": round(NODE_BYTES_PER_S * nodes * used * 0.2),
+        "used_disk_bytes_per_s": round(NODE_BYTES_PER_S * nodes * used * 0.5),
     }

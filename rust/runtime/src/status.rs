@@ -82,6 +82,9 @@ struct NodeStatus {
     registered_vcores: u32,
     /// As its agent measured it; until then a registered virtual core counts as one.
     physical_cpu_cores: f64,
+    /// As its agent measured them or was told; 0 if they are not known.
+    physical_network_bytes_per_s: f64,
+    physical_disk_bytes_per_s: f64,
     /// From the newest report; none before the first one.
     measured: Option<Measured>,
 }
@@ -101,6 +104,8 @@ impl NodeStatus {
             registered_memory_bytes: entry.registered.memory_bytes,
             registered_vcores: entry.registered.vcores,
             physical_cpu_cores: entry.node.capacity.cpu_cores,
+            physical_network_bytes_per_s: entry.node.capacity.network_bytes_per_s,
+            physical_disk_bytes_per_s: entry.node.capacity.disk_bytes_per_s,
             measured,
         }
     }

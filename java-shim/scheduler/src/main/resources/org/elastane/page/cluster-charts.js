@@ -1,6 +1,6 @@
 // The sizes of the cluster over the last hours, and its plan for the next ten minutes.
 
-import { cores, GIBIBYTE, gibOfMb, latest, MB_OF_GIB, NOTHING, number } from "./amounts.js";
+import { cores, GIBIBYTE, gibOfMb, latest, MB_OF_GIB, MEBIBYTE, NOTHING, number, perSecond } from "./amounts.js";
 import { Chart } from "./chart.js";
 import { element } from "./element.js";
 
@@ -16,20 +16,27 @@ const KINDS = {
   planned: "Planned",
   used: "Used",
 };
+// Nobody requests traffic, so none is booked.
+const KINDS_OF_TRAFFIC = ["physical", "planned", "used"];
 
 export class ClusterCharts {
   #memory = new Chart("Memory, GiB", { format: (gib) => `${number(gib)} GiB`, sync: "cluster" });
   #cpu = new Chart("CPU, cores", { format: cores, sync: "cluster" });
-  root = element("div", { className: "charts" }, this.#memory.root, this.#cpu.root);
+  #network = new Chart("Network, MiB/s", { format: mibPerSecond, sync: "cluster" });
+  #disk = new Chart("Disks, MiB/s", { format: mibPerSecond, sync: "cluster" });
+  #all = [this.#memory, this.#cpu, this.#network, this.#disk];
+  root = element("div", { className: "charts" }, ...this.#all.map((chart) => chart.root));
 
   show(history, plan) {
     const past = withGaps(history);
     const now = history.time_ms.at(-1) ?? Date.now();
     const inGib = (values) => values.map((mb) => (mb === null ? null : mb / MB_OF_GIB));
     const column = (kind, unit) => past.of(`${kind}_${unit}`);
+    const kinds = Object.keys(KINDS);
     draw(this.#memory, {
       past,
       now,
+      kinds,
       plan: plan && { slotMs: plan.slot_ms, values: plan.memory_bytes.map((it) => it / GIBIBYTE) },
       column: (kind) => inGib(column(kind, "memory_mb")),
       write: (gib) => gibOfMb(gib * MB_OF_GIB),
@@ -37,24 +44,48 @@ export class ClusterCharts {
     draw(this.#cpu, {
       past,
       now,
+      kinds,
       plan: plan && { slotMs: plan.slot_ms, values: plan.cpu_cores },
       column: (kind) => column(kind, kind === "planned" || kind === "used" ? "cpu_cores" : "vcores"),
       write: cores,
     });
+    for (const [chart, field] of [
+      [this.#network, "network_bytes_per_s"],
+      [this.#disk, "disk_bytes_per_s"],
+    ]) {
+      draw(chart, {
+        past,
+        now,
+        kinds: KINDS_OF_TRAFFIC,
+        plan: plan && { slotMs: plan.slot_ms, values: plan[field].map((it) => it / MEBIBYTE) },
+        column: (kind) => column(kind, field).map((it) => inMib(kind, it)),
+        write: (mib) => perSecond(mib * MEBIBYTE),
+      });
+    }
   }
 
   close() {
-    this.#memory.close();
-    this.#cpu.close();
+    for (const chart of this.#all) {
+      chart.close();
+    }
   }
 }
 
-function draw(chart, { past, now, plan, column, write }) {
+function mibPerSecond(mib) {
+  return perSecond(mib * MEBIBYTE);
+}
+
+/** A physical size of 0 is one that is not known. */
+function inMib(kind, bytes) {
+  return bytes === null || (kind === "physical" && bytes === 0) ? null : bytes / MEBIBYTE;
+}
+
+function draw(chart, { past, now, kinds, plan, column, write }) {
   const future = plan?.values ?? [];
   const times = [...past.times, ...future.map((_, slot) => now + (slot + 1) * (plan?.slotMs ?? 0))];
   const nothingLater = future.map(() => null);
-  const series = Object.entries(KINDS).map(([kind, label]) => ({
-    label,
+  const series = kinds.map((kind) => ({
+    label: KINDS[kind],
     colour: `--${kind}`,
     values: [...column(kind), ...nothingLater],
   }));

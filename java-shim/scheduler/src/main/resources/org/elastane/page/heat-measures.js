@@ -1,6 +1,6 @@
 // What the heat map can show of a node: a share of its physical size.
 
-import { cores, gibOfMb, isNumber } from "./amounts.js";
+import { cores, gibOfMb, isNumber, perSecond } from "./amounts.js";
 
 function share(part, whole) {
   return isNumber(part) && whole > 0 ? part / whole : null;
@@ -23,9 +23,19 @@ function ofCpu(field) {
   };
 }
 
+function ofTraffic(resource) {
+  const [used, physical] = [`used_${resource}_bytes_per_s`, `physical_${resource}_bytes_per_s`];
+  return {
+    of: (node) => share(node[used], node[physical]),
+    words: (node) => `${perSecond(node[used])} of ${perSecond(node[physical])}`,
+  };
+}
+
 export const MEASURES = {
   used_cpu: { name: "used CPU ÷ physical", ...ofCpu("used_cpu_cores") },
   used_memory: { name: "used memory ÷ physical", ...ofMemory("used_memory_mb") },
+  used_disk: { name: "used disk ÷ physical", ...ofTraffic("disk") },
+  used_network: { name: "used network ÷ physical", ...ofTraffic("network") },
   booked_memory: { name: "booked memory ÷ physical", ...ofMemory("booked_memory_mb") },
   planned_cpu: { name: "planned CPU ÷ physical", ...ofCpu("planned_cpu_cores") },
 };

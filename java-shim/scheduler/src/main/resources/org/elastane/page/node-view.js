@@ -1,6 +1,6 @@
 // One node: its use and plan over time, its containers, and who arrives next.
 
-import { cores, counted, duration, gibOfMb, IS_NOT_KNOWN, NOTHING } from "./amounts.js";
+import { cores, counted, duration, gibOfMb, IS_NOT_KNOWN, NOTHING, perSecond } from "./amounts.js";
 import { containersTable } from "./containers-table.js";
 import { element, section, setText } from "./element.js";
 import { isSilent } from "./heat-measures.js";
@@ -80,6 +80,15 @@ function reportTile(node) {
   };
 }
 
+function trafficTile(name, node, resource) {
+  const physical = node[`physical_${resource}`];
+  return {
+    name,
+    value: perSecond(node[`used_${resource}`]),
+    about: `planned ${perSecond(node[`planned_${resource}`])}, physical ${physical ? perSecond(physical) : "not known"}`,
+  };
+}
+
 function tiles(node) {
   return [
     { name: "Mode", value: node.mode ?? NOTHING, about: node.label ? `label ${node.label}` : "no label" },
@@ -99,5 +108,7 @@ function tiles(node) {
       value: `${node.booked_vcores} of ${node.bookable_vcores}`,
       about: `planned ${cores(node.planned_cpu_cores)}, used ${cores(node.used_cpu_cores)}`,
     },
+    trafficTile("Used network", node, "network_bytes_per_s"),
+    trafficTile("Used disk", node, "disk_bytes_per_s"),
   ];
 }

@@ -1,6 +1,6 @@
 // All nodes: a heat map, and a table with the same nodes for search and keyboard.
 
-import { cores, count, counted, duration, gibOfMb, NOT_KNOWN, NOTHING, percent } from "./amounts.js";
+import { cores, count, counted, duration, gibOfMb, NOT_KNOWN, NOTHING, percent, perSecond } from "./amounts.js";
 import { element, field, section, select, setText } from "./element.js";
 import { HeatMap, legend } from "./heat-map.js";
 import { isSilent, MEASURES } from "./heat-measures.js";
@@ -49,6 +49,7 @@ const COLUMNS = [
     sort: (it) => it.used_cpu_cores,
     number: true,
   },
+  ...["network", "disk"].map((resource) => trafficColumn(resource)),
 ];
 
 export class NodesView {
@@ -151,6 +152,11 @@ function memoryColumn(kind) {
   const value = (it) => it[`${kind}_memory_mb`];
   const heading = `${kind[0].toUpperCase()}${kind.slice(1)} memory`;
   return { heading, cell: (it) => gibOfMb(value(it)), sort: value, number: true };
+}
+
+function trafficColumn(resource) {
+  const value = (it) => it[`used_${resource}_bytes_per_s`];
+  return { heading: `Used ${resource}`, cell: (it) => perSecond(value(it)), sort: value, number: true };
 }
 
 function report(node) {

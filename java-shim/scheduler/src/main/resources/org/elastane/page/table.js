@@ -35,8 +35,8 @@ export class Table {
       element("thead", {}, element("tr", {}, ...headings)),
       this.#body,
     );
-    // Who has no pointer scrolls with the arrow keys, once the region has the focus.
-    const scroll = { className: "scroll", tabindex: 0, role: "region", "aria-label": caption };
+    // Who has no pointer scrolls with the arrow keys, once the region has the focus. A section may have the caption's name.
+    const scroll = { className: "scroll", tabindex: 0, role: "region", "aria-label": `Table: ${caption}` };
     this.root = element("div", {}, this.#note, element("div", scroll, this.table));
   }
 

@@ -16,8 +16,16 @@ enum SizeGauges {
   BOOKED_VCORES("BookedVCores", "Virtual cores that containers requested"),
   PLANNED_MEMORY_MB("PlannedMB", "Memory that containers are expected to use now"),
   PLANNED_CPU_CORES("PlannedCpuCores", "CPU cores that containers are expected to use now"),
+  PLANNED_NETWORK_BYTES_PER_S(
+      "PlannedNetworkBytesPerSecond", "Traffic that containers are expected to have now"),
+  PLANNED_DISK_BYTES_PER_S(
+      "PlannedDiskBytesPerSecond", "Disk traffic that containers are expected to have now"),
   USED_MEMORY_MB("UsedMB", "Memory that containers use, as agents measure it"),
-  USED_CPU_CORES("UsedCpuCores", "CPU cores that containers use, as agents measure it");
+  USED_CPU_CORES("UsedCpuCores", "CPU cores that containers use, as agents measure it"),
+  USED_NETWORK_BYTES_PER_S(
+      "UsedNetworkBytesPerSecond", "Traffic that containers have, as agents measure it"),
+  USED_DISK_BYTES_PER_S(
+      "UsedDiskBytesPerSecond", "Disk traffic that containers have, as agents measure it");
 
   private final String key;
   private final String metric;

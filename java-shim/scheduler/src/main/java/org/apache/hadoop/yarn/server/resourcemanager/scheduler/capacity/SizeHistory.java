@@ -15,7 +15,7 @@ import org.apache.hadoop.yarn.util.Clock;
 final class SizeHistory {
   static final long STEP_MS = 10_000;
 
-  /** Three hours: some 160 KB for the cluster, and for each label. */
+  /** Three hours: some 220 KB for the cluster, and for each label. */
   static final int MOST_STEPS = 1080;
 
   private static final String[] FIELDS = {
@@ -24,6 +24,9 @@ final class SizeHistory {
     "nodes_measured",
     "physical_memory_mb",
     "physical_vcores",
+    "physical_cpu_cores",
+    "physical_network_bytes_per_s",
+    "physical_disk_bytes_per_s",
     "bookable_memory_mb",
     "bookable_vcores",
     "booked_memory_mb",
@@ -31,8 +34,12 @@ final class SizeHistory {
     "above_memory_mb",
     "planned_memory_mb",
     "planned_cpu_cores",
+    "planned_network_bytes_per_s",
+    "planned_disk_bytes_per_s",
     "used_memory_mb",
     "used_cpu_cores",
+    "used_network_bytes_per_s",
+    "used_disk_bytes_per_s",
   };
 
   private final Supplier<JsonNode> sizes;

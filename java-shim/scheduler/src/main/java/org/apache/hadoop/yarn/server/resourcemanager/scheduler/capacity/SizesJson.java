@@ -24,6 +24,11 @@ import org.apache.hadoop.yarn.util.resource.Resources;
 final class SizesJson {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
+  /** The sizes of a node that YARN does not know. */
+  private static final String[] MEASURED_SIZES = {
+    "physical_cpu_cores", "physical_network_bytes_per_s", "physical_disk_bytes_per_s",
+  };
+
   private final List<FiCaSchedulerNode> nodes;
   private final Map<String, CSQueue> queues = new TreeMap<>();
   private final Map<String, JsonNode> known = new HashMap<>();
@@ -119,19 +124,19 @@ final class SizesJson {
     ObjectNode entry = JSON.objectNode();
     entry.put("node", node.getNodeID().toString());
     entry.put("label", node.getPartition());
-    JsonNode mode = status.get("mode");
-    entry.set("mode", mode == null ? JSON.nullNode() : mode);
+    entry.set("mode", orNull(status.get("mode")));
     entry.put("is_raised", NodeSizes.isRaised(node));
     put(entry, "physical", NodeSizes.physical(node));
     put(entry, "bookable", node.getTotalResource());
     put(entry, "booked", node.getAllocatedResource());
     MeasuredUse used = new MeasuredUse();
     used.add(status);
-    putUsed(entry, used);
-    for (String known : new String[] {"physical_cpu_cores", "report_age_ms", "report_is_fresh"}) {
-      JsonNode value = status.get(known);
-      entry.set(known, value == null ? JSON.nullNode() : value);
+    used.putInto(entry);
+    for (String size : MEASURED_SIZES) {
+      entry.set(size, orNull(status.get(size)));
     }
+    entry.set("report_age_ms", orNull(status.get("report_age_ms")));
+    entry.set("report_is_fresh", orNull(status.get("report_is_fresh")));
     return entry;
   }
 
@@ -146,7 +151,10 @@ final class SizesJson {
     put(entry, "bookable", sum.bookable());
     put(entry, "booked", sum.booked());
     entry.put("above_memory_mb", sum.aboveMemoryMb());
-    putUsed(entry, used);
+    used.putInto(entry);
+    for (String size : MEASURED_SIZES) {
+      entry.put(size, members.stream().mapToDouble(node -> status(node).path(size).asDouble()).sum());
+    }
     return entry;
   }
 
@@ -182,12 +190,16 @@ final class SizesJson {
             : Resources.multiply(physical, capacity));
     put(share, "bookable", bookable);
     put(share, "booked", booked);
-    putUsed(share, use.of(queue.getQueuePath()));
+    use.of(queue.getQueuePath()).putInto(share);
     shares.add(share);
   }
 
   private JsonNode status(FiCaSchedulerNode node) {
     return known.getOrDefault(node.getNodeID().toString(), MissingNode.getInstance());
+  }
+
+  private static JsonNode orNull(JsonNode value) {
+    return value == null ? JSON.nullNode() : value;
   }
 
   private static ObjectNode labelled(String label) {
@@ -201,20 +213,5 @@ final class SizesJson {
   private static void put(ObjectNode entry, String kind, Resource size) {
     entry.put(kind + "_memory_mb", size.getMemorySize());
     entry.put(kind + "_vcores", size.getVirtualCores());
-  }
-
-  /** Null where nothing was measured. */
-  private static void putUsed(ObjectNode entry, MeasuredUse used) {
-    if (used.reports() == 0) {
-      entry.putNull("planned_memory_mb");
-      entry.putNull("planned_cpu_cores");
-      entry.putNull("used_memory_mb");
-      entry.putNull("used_cpu_cores");
-    } else {
-      entry.put("planned_memory_mb", used.plannedMemoryMb());
-      entry.put("planned_cpu_cores", used.plannedCpuCores());
-      entry.put("used_memory_mb", used.memoryMb());
-      entry.put("used_cpu_cores", used.cpuCores());
-    }
   }
 }
