@@ -351,8 +351,8 @@ class Answers:
             "slot_ms": 3_000,
             "cpu_cores": [40 * share for share in falling],
             "memory_bytes": [(NODE_MB << 20) * 0.72 * share for share in falling],
-            "network_bytes_per_s": [1e6 * share for share in falling],
-            "disk_bytes_per_s": [1e6 * share for share in falling],
+            "network_bytes_per_s": [NODE_BYTES_PER_S * 0.25 * share for share in falling],
+            "disk_bytes_per_s": [NODE_BYTES_PER_S * 0.5 * share for share in falling],
         }
 
     @staticmethod

@@ -40,7 +40,8 @@ export class ClusterView {
           "Physical is what nodes registered, bookable what CapacityScheduler may give away by " +
             "request, booked what containers requested, planned what they are expected to use, and " +
             "used what agents measured. Planned and used CPU is in physical cores, the rest in " +
-            "virtual cores.",
+            "virtual cores. Nobody requests network or disks: their physical speed is what agents " +
+            "measured or were told.",
         ),
       ),
       section("What was gained", this.#gained.root),
