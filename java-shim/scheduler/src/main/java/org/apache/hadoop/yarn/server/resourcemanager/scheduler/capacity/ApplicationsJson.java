@@ -147,13 +147,19 @@ final class ApplicationsJson {
   }
 
   /**
-   * Why the application master waits, with the amounts of the limits of its queue and user; null if
-   * it runs, or Elastane lets it wait.
+   * The limits of its queue and user that an application waits for, with their amounts; null if
+   * they let it go on, or Elastane lets it wait.
    */
-  private static String wordsOfCapacityScheduler(
+  private String wordsOfCapacityScheduler(
       JsonNode why, RMApp application, FiCaSchedulerApp attempt) {
-    if (attempt == null || !attempt.isWaitingForAMContainer() || WaitReasons.isOurs(why)) {
+    if (attempt == null || WaitReasons.isOurs(why)) {
       return null;
+    }
+    if (!attempt.isWaitingForAMContainer()) {
+      return attempt.getQueue() instanceof CSQueue
+          ? LimitWords.of(
+              attempt, (CSQueue) attempt.getQueue(), scheduler.getResourceCalculator())
+          : null;
     }
     String words = application.getDiagnostics().toString().trim();
     // Elastane's words stand there until CapacityScheduler has looked at the application again.
