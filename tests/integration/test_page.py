@@ -161,7 +161,9 @@ def test_a_node_has_its_containers(
     link.click()
     browser.wait_text("main h2", container["node"])
     shown = browser.wait_text("main", container["container"], running)
-    assert f"{CONTAINER_MB} MiB, 1 vcore" in shown
+    # What is planned of one that sleeps stays.
+    planned_mib = round(container["planned"]["memory_bytes"] / (1 << 20))
+    assert f"{CONTAINER_MB} MiB, 1 vcore {planned_mib} MiB " in shown
     browser.wait_text("main", "CPU weight", "without a profile in force")
 
 

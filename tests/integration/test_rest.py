@@ -135,7 +135,9 @@ def test_a_limit_of_capacity_scheduler_is_told_with_its_amounts(
     for words in (why(held)["capacity_scheduler_says"], told):
         assert "Queue's AM resource limit exceeded" in words
         assert "Queue AM Resource Usage = <memory:512, vCores:2>" in words
-    assert why(waiting)["capacity_scheduler_says"] is None, "its application master runs"
+    # Its executors wait for Elastane's plan, or for a container that fits the rest of the cluster.
+    says = why(waiting)["capacity_scheduler_says"]
+    assert says is None or says.startswith("queue root.default has <memory:")
 
 
 def test_the_command_explains_what_runs_and_what_waits(
