@@ -133,7 +133,7 @@ function presentFallbacks(status, cluster) {
     add(
       "The depository is out of service",
       "",
-      "Runs are neither learned from nor saved. Applications are planned by request.",
+      "A substitute takes its place and is merged later. If the disk is the cause, earlier runs are not known meanwhile.",
     );
   }
   if (status.journal_in_service === false) {
