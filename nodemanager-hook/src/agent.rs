@@ -101,7 +101,9 @@ impl Agent {
         }
     }
 
-    /// Reads the memory of every container, and the node. When a sample is due, reads all counters and closes it.
+    /// One round: reads the memory of all containers and of the node, and all counters when a sample is due. Then
+    /// acts on a shortage of the node's memory, which may kill a container, closes the sample, and removes the
+    /// groups that no container needs any more.
     pub fn round(&mut self, due: DueReading, now: Instant) {
         if self.stopped {
             return;
@@ -313,7 +315,7 @@ impl Agent {
         report
     }
 
-    /// Whether the agent can limit a resource of any container here.
+    /// The resources that the agent can limit for at least one container of this node.
     fn can_limit(&self) -> CanLimit {
         let CanLimit { network_received, .. } = self.can_limit;
         let network_received = network_received && self.network.is_counted();

@@ -106,9 +106,9 @@ impl Journal {
         self.entries.origins.keys()
     }
 
-    /// The group to which the processes of an own group return: their former group, or else the nearest one above it
-    /// that still exists. None where only the root of the hierarchy is left, or the former group is unknown: what
-    /// held the processes there would hold them no longer.
+    /// The group to which the processes of an own group return: their former group, or the nearest ancestor of it that
+    /// still exists. `None` if only the root is left or the former group is unknown: in the root the processes would
+    /// lose the restrictions of their former group.
     pub fn origin(&self, group: &Path, mount_point: &Path) -> Option<PathBuf> {
         let origin = self.entries.origins.get(group)?;
         if origin.is_dir() {

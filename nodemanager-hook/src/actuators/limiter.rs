@@ -69,7 +69,7 @@ struct InForce {
     limits: Limits,
     /// The planned memory when the memory limit was computed.
     planned_memory_bytes: Option<u64>,
-    /// Whether a file of the memory limit waits for its turn.
+    /// Version 2: whether `memory.max` is still to be written, see [`memory_v2`].
     is_incomplete: bool,
 }
 
@@ -112,7 +112,6 @@ impl Limiter {
         self.places.values().map(|place| place.group.as_path())
     }
 
-    /// The group in which a resource is limited.
     pub fn place(&self, controller: Controller) -> Option<&LimitPlace> {
         self.places.get(&controller)
     }
@@ -238,7 +237,7 @@ impl Limiter {
         // No file is lifted: one without a setting waits for its turn.
         let mut target = Target::new(planned, settings, Vec::new());
         target.in_force.limits.memory_bytes = Some(limit_bytes);
-        // A limit on its way to the plan goes on.
+        // Unset until the limit reaches the plan, so that the next round moves it further.
         target.in_force.planned_memory_bytes = (limit_bytes == next(0)).then_some(planned_bytes);
         target.in_force.is_incomplete = !is_complete;
         target.follows_use = is_of_same_plan;

@@ -163,7 +163,7 @@ impl Actuator {
         self.audit.changed(id, reason, &wanted.limits, &written);
     }
 
-    /// The container has ended, but the NodeManager still lists it.
+    /// Forgets the groups of a container that no longer exist: it has ended while the NodeManager still lists it.
     fn forget(&mut self, container: &NodeContainer) {
         for group in container.limiter.groups().filter(|group| !group.exists()) {
             self.files.forget(group);

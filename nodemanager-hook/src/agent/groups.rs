@@ -181,7 +181,7 @@ impl ContainerGroups {
         }
     }
 
-    /// Makes no group any more. Other agents may use the parents that are left.
+    /// Gives up the agent's groups and unlocks their parents, so that another agent may use the parents that stay.
     pub fn end(&mut self) {
         self.own = None;
     }

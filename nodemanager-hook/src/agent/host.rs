@@ -34,8 +34,8 @@ impl Host {
         self.read(|_, _| true, network, now);
     }
 
-    /// Reads what would be lost until all are read: the most memory, and what the processes of a tree have used, for which
-    /// nothing counts once they have ended.
+    /// Reads what the next full reading would miss: peaks of memory, and the use of processes outside of groups that
+    /// may end before. Nothing counts their use after their end.
     pub fn read_between(&mut self, now: Instant) {
         self.read(|_, container| container.needs_table(), || None, now);
         for (id, container) in &mut self.containers {

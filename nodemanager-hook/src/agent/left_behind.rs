@@ -35,8 +35,8 @@ pub(super) fn put_back_left_behind(groups: &ContainerGroups, actuator: &mut Actu
     actuator.has_removed = true;
 }
 
-/// The containers' groups of the agent's. A parent that the agent did not make may be YARN's too: there only the journal's
-/// groups are the agent's.
+/// The groups that the agent made for containers. If the agent did not make the parent, YARN may use it too: then
+/// only the groups in the journal are the agent's.
 fn own_groups_left(groups: &ContainerGroups, journal: &Journal) -> BTreeSet<PathBuf> {
     let is_made = |group: &PathBuf| {
         let mut made = journal.made().iter();

@@ -167,7 +167,8 @@ impl WatchedNode {
         memory_victims(self.overcommitted(containers), self.short_bytes())
     }
 
-    /// The containers whose requests exceed the node's physical memory.
+    /// The containers that started after the requests of older ones had filled the node's physical memory, youngest
+    /// first.
     fn overcommitted(&self, containers: &Containers) -> Vec<VictimCandidate> {
         let asked = containers.iter().filter_map(|(id, container)| {
             Some(VictimCandidate {
@@ -237,7 +238,7 @@ impl WatchedNode {
         if !is_over && !is_late {
             return;
         }
-        // Those that nobody has found in time run, too.
+        // Also counts processes that started after the last pass of killing.
         let running = killed.map_or(0, |container| reader.running(container).count());
         let left = count.saturating_sub(ended).max(running);
         let Some(Kill { id, shortfall, .. }) = self.kill.take() else {

@@ -29,8 +29,8 @@ pub struct JvmSearch {
 type Found = io::Result<Option<Jvm>>;
 
 impl JvmSearch {
-    /// None if the process has ended or is no JVM. A look that is held up is an error until it ends; meanwhile this returns at
-    /// once, as it does for a while after one that failed.
+    /// `None` if the process has ended or is no JVM. While an examination hangs, and for 10 s after one failed, returns
+    /// an error at once.
     pub fn find(&mut self, host: &JvmHost, jvm: ProcessKey, now: Instant) -> Found {
         self.paused_until.retain(|_, until| *until > now);
         let (found, within) = match self.held_up.remove(&jvm) {

@@ -44,7 +44,7 @@ pub struct UsageGrowth {
 }
 
 impl UsageGrowth {
-    /// Memory read between two readings. It takes no time, and no use of it. None before the first reading.
+    /// A reading of memory alone, between two full readings: covers no time and no counters. `None` before the first.
     pub fn between(&self, held: HeldMemory) -> Option<Reading> {
         self.before.map(|at| Reading { since: at, at, counted: Counted::default(), held })
     }

@@ -217,8 +217,7 @@ pub fn is_gone(error: &io::Error) -> bool {
     vanished || error.kind() == io::ErrorKind::NotFound
 }
 
-/// An error of a file, with its path. It [is gone](is_gone) if the error is; so those stay as they are whose kind does not
-/// say so.
+/// Adds the path to an error of a file, unless that would lose the errno by which [`is_gone`] knows a vanished file.
 pub fn with_path(error: io::Error, path: impl Display) -> io::Error {
     let named = io::Error::new(error.kind(), format!("{path}: {error}"));
     if is_gone(&named) == is_gone(&error) { named } else { error }

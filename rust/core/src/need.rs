@@ -111,7 +111,7 @@ impl<'a> Need<'a> {
         }
     }
 
-    /// Whether the executor would fit if one resource were without end.
+    /// Whether the executor would fit if `resource` were unlimited.
     pub(crate) fn lacks_at_most(&self, left: &Left, peaks: Peaks, resource: Resource) -> bool {
         let terms = self.terms(peaks, left.capacity());
         let needed = |slot, other| match other == resource {

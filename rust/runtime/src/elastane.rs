@@ -31,8 +31,8 @@ use crate::start_planner::StartPlanner;
 use crate::submission::{submission_record, wants_observe};
 use crate::writer::JournalWriter;
 
-/// [`Service`] behind a lock. Four threads belong to it: one writes the journal, one the depository, one trains
-/// models, one plans starts. No caller waits for them.
+/// [`Service`] behind a lock. Four threads belong to it: they write the journal, write the depository, train models
+/// and plan starts. A fifth runs while an advice is computed. Callers wait for none of them.
 pub struct Elastane {
     service: Arc<Mutex<Service>>,
     depository: DepositoryThread,

@@ -41,11 +41,11 @@ pub enum JournalEvent {
         #[serde(default)]
         application: String,
     },
-    /// The bookable capacity of a node changed.
+    /// A node was raised above its registered size, went back to it, or was resized for an overdue guarantee.
     Bookable {
         /// The node.
         node: String,
-        /// Bookable over registered.
+        /// Bookable over registered memory.
         ratio: f64,
         /// Why.
         reason: Cow<'static, str>,
@@ -68,7 +68,7 @@ pub enum JournalEvent {
         /// The number of runs in the profile; 0 without a profile.
         runs: usize,
     },
-    /// An application with a deadline was submitted, or ended.
+    /// An application with a deadline was submitted, got planned starts, or ended.
     Deadline(DeadlineNews),
     /// A record that is not read: [`JournalEvent::Node`], or one of a later version. Never written.
     #[serde(other)]
@@ -167,7 +167,7 @@ pub struct Refused {
     pub application: String,
     /// The node.
     pub node: String,
-    /// Which resource is short, by how much, and from when on.
+    /// Why, in a sentence: the resource that is short, or the limit, queue or mode that keeps the container out.
     pub reason: String,
 }
 

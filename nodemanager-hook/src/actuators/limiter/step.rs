@@ -90,7 +90,8 @@ impl LimitStep {
     }
 }
 
-/// Journals a value before it is written. Earlier writes may have failed, so what the file shows of the agent's is kept beside it.
+/// Journals a value before it is written. An earlier write may have failed, so the journal also keeps the agent's value
+/// that the file shows now.
 fn remember_written(
     group: &Path,
     file: LimitFile,

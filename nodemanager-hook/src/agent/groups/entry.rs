@@ -31,8 +31,8 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Makes the missing groups and returns the tree to move there. None if the tree has ended, or no group is missing that
-    /// it may enter.
+    /// Makes the missing groups and returns the process tree to move there. `None` if the tree has ended, or if the
+    /// container may enter none of the missing groups.
     pub fn prepare(
         mut self,
         table: &ProcessTable,
@@ -91,7 +91,8 @@ impl Entry<'_> {
         refuse_moves(self.id, self.container, cgroups, self.own, checks, troubles);
     }
 
-    /// The container's own group for a controller, and the group to which its processes will return. None if both are unknown.
+    /// The container's own group for a controller, and the group to which its processes will return. `None` if the
+    /// agent does not serve the controller, or no group to return to is known.
     fn origin(
         &self,
         controller: Controller,

@@ -126,8 +126,8 @@ fn is_removed(group: &Path) -> bool {
     group.as_os_str().as_bytes().ends_with(b" (deleted)")
 }
 
-/// Notes which moves a container is spared. Logs the first container, and counts each one once. `cgroups` are the texts of
-/// `/proc/PID/cgroup` of its processes.
+/// Sets the container's `refusals`. Counts each refused container once, and logs the first one. `cgroups` are the
+/// texts of `/proc/PID/cgroup` of its processes.
 pub(super) fn refuse_moves(
     id: &ContainerId,
     container: &mut NodeContainer,
@@ -167,7 +167,8 @@ pub(super) fn check_moves(
     }
 }
 
-/// What of `of_host` the agent can limit for any container here. With none the answer is for the next one.
+/// The part of `of_host` that the agent can limit for at least one container. Without containers: what it could limit
+/// for the next one.
 pub(super) fn possible(of_host: CanLimit, own: &OwnGroups, containers: &Containers) -> CanLimit {
     let running = || containers.values().filter(|container| container.root.is_some());
     let is_possible = |controller: Controller| match running().next() {

@@ -60,12 +60,12 @@ impl Shortage {
             .is_some_and(|since| now.saturating_duration_since(since) >= self.kill_after)
     }
 
-    /// The next container has as long as the killed one.
+    /// Restarts `kill_after`, so that the next container gets as much time to give way as the killed one.
     pub fn killed(&mut self, now: Instant) {
         self.unbroken_since = Some(now);
     }
 
-    /// A named container needs time, too, before it is killed.
+    /// How long JVMs may take: at most half of `kill_after`, so that a named container has the other half.
     fn giving_back(&self) -> Duration {
         MAX_GIVING_BACK.min(self.kill_after / 2)
     }

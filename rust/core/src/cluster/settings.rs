@@ -28,7 +28,7 @@ pub struct ClusterSettings {
 pub struct Exceptions {
     /// [`ClusterSettings::max_ratio`] of the nodes with this label.
     pub max_ratio_by_label: BTreeMap<String, f64>,
-    /// Of the requests in this queue, over its maximum capacity of the registered sizes.
+    /// The largest ratio of this queue's requests to its maximum capacity, which counts registered sizes.
     pub max_ratio_by_queue: BTreeMap<String, f64>,
     /// [`ClusterSettings::enforce`] on the nodes with this label.
     pub enforce_by_label: BTreeMap<String, bool>,

@@ -4,8 +4,8 @@ use elastane_store::{Depository, Pruning, Retention, StoreError};
 
 use crate::settings::MB;
 
-/// Removes some old runs; gives the pruning back where it is unfinished. After an error nothing more is
-/// removed until the next start.
+/// Removes some old runs; returns the pruning while it is unfinished. An error ends this pruning; the next one
+/// begins within an hour.
 pub(super) fn step(
     mut pruning: Pruning,
     depository: &mut Depository,

@@ -1,4 +1,4 @@
-//! An application master that is spread over its executors: the simulator knows executors that are alike.
+//! Spreads an application master over its executors, because the simulator knows only executors that are alike.
 
 use elastane_core::cluster::{Predicted, Request};
 use elastane_core::{Demand, Resources, SLOT_MS};

@@ -17,7 +17,7 @@ pub(super) struct Group<'a> {
     /// When they were asked for, as if the master had started at once; in milliseconds of the replay, below 0 before the
     /// record.
     pub(super) arrival_ms: i64,
-    /// From the end of the last one's work to that of its part in its application.
+    /// From the end of the last executor's work to the end of the group's part in its application.
     pub(super) delay_ms: i64,
     pub(super) queue: usize,
     pub(super) request: Request,

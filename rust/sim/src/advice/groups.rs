@@ -53,8 +53,8 @@ impl<'a> Groups<'a> {
         all
     }
 
-    /// A workload whose executors take as long as they would if they started at these times, in seconds, by group; as
-    /// long as they are recorded without them.
+    /// The workload. Executors take as long as they would if they started at `starts_s` (seconds, by group), or as long
+    /// as recorded if `starts_s` is empty.
     pub(super) fn workload(&self, starts_s: &[Vec<f64>]) -> Workload {
         let ends = self.ends(starts_s);
         let specs = self.groups.iter().enumerate();

@@ -96,13 +96,11 @@ impl Queues {
         Some(steps as u64 * limit.step_bytes)
     }
 
-    /// A container of an application starts.
     pub(super) fn started(&mut self, application: usize) {
         let (queue, memory_bytes) = self.applications[application];
         self.used_bytes[queue] += memory_bytes;
     }
 
-    /// A container of an application ended.
     pub(super) fn ended(&mut self, application: usize) {
         let (queue, memory_bytes) = self.applications[application];
         self.used_bytes[queue] -= memory_bytes;

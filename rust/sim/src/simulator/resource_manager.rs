@@ -33,7 +33,6 @@ pub(super) struct ResourceManager {
     service: Service,
     /// The policy places nothing where more than this multiple of the registered size would be booked.
     most_booked: f64,
-    /// Whether the policy plans starts.
     plans_starts: bool,
     /// Whether the nodes' bookable capacity and the queues' limits follow demand, as in production.
     follows_demand: bool,
@@ -305,7 +304,6 @@ impl ResourceManager {
         nodes.into_iter().map(|node| node.0 as usize).collect()
     }
 
-    /// Whether the policy plans starts.
     pub(super) fn plans_starts(&self) -> bool {
         self.plans_starts
     }

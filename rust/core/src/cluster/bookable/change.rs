@@ -6,13 +6,13 @@ use crate::ids::NodeId;
 /// A node whose bookable capacity has to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BookableChange {
-    /// Which node.
+    /// The node that is resized.
     pub node: NodeId,
     /// Bookable over registered size until now.
     pub from: BookableRatio,
     /// Bookable over registered size from now on.
     pub ratio: BookableRatio,
-    /// Why.
+    /// What caused the change; [`BookableChange::reason`] has it in words.
     pub because: Resized,
 }
 

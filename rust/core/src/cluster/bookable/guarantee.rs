@@ -36,7 +36,7 @@ impl Default for History {
 }
 
 impl History {
-    /// What runs has run since the last call.
+    /// Moves the ratios toward demand ÷ request of the running containers, by the time since the last call.
     pub(crate) fn advance(&mut self, running: Taken, now_ms: i64) {
         let elapsed_ms =
             self.advanced_ms.map_or(0, |last_ms| now_ms.saturating_sub(last_ms).max(0));

@@ -5,8 +5,7 @@ use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{Application, ApplicationId, Ask, NodeEntry, NodeId, Request, State};
 use crate::cluster::waiting::{Note, WaitingTable};
 
-/// Why the limits of an application's queues, or of its user, leave nothing for its next container; none if they
-/// do.
+/// The limit of a queue or user that leaves no room for the application's next container; `None` if all leave room.
 pub(crate) fn at_limit(
     settings: &ClusterSettings,
     shares: &Shares,

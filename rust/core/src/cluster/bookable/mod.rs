@@ -75,7 +75,8 @@ struct Sums {
 }
 
 impl Bookable {
-    /// How many times its registered size a node of each label, and its maximum a queue, may book at most.
+    /// Sets the ceilings: bookable over registered size of a label's nodes, and requests over maximum capacity of a
+    /// queue.
     pub(crate) fn set_ceilings(&mut self, exceptions: &Exceptions) {
         self.ceilings = exceptions.max_ratio_by_label.clone();
         self.shares.set_ceilings(exceptions.max_ratio_by_queue.clone());

@@ -59,9 +59,9 @@ impl Owed {
         !self.flows.is_empty() && self.flows.contains_key(label)
     }
 
-    /// Whether a container of this mean demand goes though the flow `lacking` is all planned: with it the queue is
-    /// within its share of every flow, and what all queues started so, `owed_flows`, is no more than what others use
-    /// of `lacking` beyond their shares.
+    /// Whether a container of this mean demand may start although the flow `lacking` is fully planned: the queue stays
+    /// within its share of every flow, and all containers started this way (`owed_flows`) use no more of `lacking` than
+    /// other queues use beyond their shares.
     pub(super) fn owes_flow(
         &self,
         part: &Part,

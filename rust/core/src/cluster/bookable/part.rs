@@ -115,8 +115,8 @@ impl Part {
         Some(limit.of(&queue, next.container.demanded))
     }
 
-    /// The maximum of the demand; none where it is all of the nodes. That is not exceeded by what fits them, though
-    /// demand adds up peaks that do not meet.
+    /// The limit on the queue's demand. `None` if the maximum is all nodes: the sum of peaks that never coincide may
+    /// exceed the nodes, although the containers fit.
     pub(super) fn at_most_by_demand(&self, physical: Booked) -> Option<Booked> {
         let at_most = self.at_most(physical);
         (!physical.fits_into(at_most)).then_some(at_most)

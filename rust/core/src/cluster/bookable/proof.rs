@@ -135,8 +135,8 @@ fn demanded(
     amounts.capped(entry.node.capacity)
 }
 
-/// What one container takes of a node, in YARN's units: at most its request, like in CapacityScheduler.
-/// Without the margin: like the plan of a running container, which only the fit of a new one exceeds.
+/// What one container takes of a node, in YARN's units, at most its request, as in CapacityScheduler. Without the
+/// margin: only the fit of a new container adds it, the plan of a running one does not.
 pub(crate) fn demanded_of(
     entry: &NodeEntry,
     predicted: Option<&Predicted>,

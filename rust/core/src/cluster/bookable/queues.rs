@@ -24,7 +24,6 @@ impl Queues {
         self.forget_empty();
     }
 
-    /// A container starts.
     pub(super) fn started(&mut self, by: &TakenBy) {
         for queue in with_ancestors(&by.queue) {
             let part = self.part(&queue.into(), &by.label);
@@ -33,7 +32,6 @@ impl Queues {
         self.part(&by.queue, &by.label).leaf_started(by);
     }
 
-    /// A container ended.
     pub(super) fn ended(&mut self, by: &TakenBy) {
         self.part(&by.queue, &by.label).leaf_ended(by);
         let mut is_forgotten = false;

@@ -33,7 +33,7 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// How many times its physical share a queue may book, by queue.
+    /// Ceilings by queue: requests may exceed the queue's maximum capacity of the registered sizes by this factor.
     pub(crate) fn set_ceilings(&mut self, ceilings: BTreeMap<String, f64>) {
         self.ceilings = ceilings;
     }
@@ -60,7 +60,6 @@ impl Shares {
         parts.map(|(_, part)| part.users.count()).sum()
     }
 
-    /// A container starts.
     pub(crate) fn started(&mut self, by: &TakenBy) {
         self.queues.started(by);
     }
@@ -78,7 +77,6 @@ impl Shares {
         }
     }
 
-    /// A container ended.
     pub(crate) fn ended(&mut self, by: &TakenBy) {
         self.queues.ended(by);
     }
@@ -166,17 +164,16 @@ impl Shares {
         self.waits.of(label).next().is_some()
     }
 
-    /// What is withheld of the nodes of a label from now on, beside all growth, because guarantees are overdue: the
-    /// preemption monitor might take containers of other queues for them, and takes none. None where no guarantee is.
+    /// The capacity to withhold from a label's nodes because a guarantee is overdue: the preemption monitor could take
+    /// containers of other queues and takes none. `None` if no guarantee is overdue; if `Some`, no node grows either.
     ///
-    /// It happens where virtual cores count and are left over: the monitor compares dominant shares, and gives a queue
-    /// all virtual cores that nobody asks for. Its memory is a smaller share of raised nodes, and then seems to be less
-    /// than it is due.
+    /// Cause: the monitor compares dominant shares and assigns to a queue all virtual cores that nobody asks for. On
+    /// raised nodes the queue's memory is a smaller share, so the queue seems to hold less than its guarantee.
     pub(super) fn withheld(&self, label: &str, now_ms: i64) -> Option<Booked> {
         let physical = physical_of(&self.physical, label);
         let registered = self.physical.values().filter(|it| **it != Booked::default());
         if registered.count() != 1 {
-            // Nobody knows for which label an application waits.
+            // With nodes of several labels, the label for which an application waits is unknown.
             return None;
         }
         let overdue = self.waits.overdue(label, now_ms).filter_map(|overdue| {
@@ -233,7 +230,6 @@ impl Shares {
         !entry.has_room_by_request(request) && self.yields(queue, &entry.label)
     }
 
-    /// A hold of preemption begins for a label.
     pub(crate) fn hold_begins(&mut self, label: &Arc<str>, now_ms: i64) {
         self.hold_began_ms.insert(Arc::clone(label), now_ms);
     }
@@ -362,9 +358,9 @@ impl Shares {
         self.ceilings.get(queue).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// The first queue, from this one upwards, that is at its maximum for a container. A queue that stays
-    /// within its maximum by request is not, as in CapacityScheduler; above it the queue's demand counts, and
-    /// its ceiling by request. None where no node is raised.
+    /// The first queue, from this one upwards, that has no room for a container. A queue has room while its requests
+    /// stay within its maximum, as in CapacityScheduler. Beyond that, its demand must stay within the maximum, and its
+    /// requests within the ceiling. `None` if no node of the label is raised.
     pub(crate) fn at_maximum<'a>(&self, next: &Next<'a>) -> Option<&'a str> {
         if !self.is_raised(next.label) {
             return None;

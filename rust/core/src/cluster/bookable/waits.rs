@@ -43,12 +43,12 @@ pub(super) struct Overdue<'a> {
     pub(super) queue: &'a str,
     /// The memory and virtual cores to withhold of the nodes, as a multiple of what the queue lacks of its guarantee.
     pub(super) times: u32,
-    /// Whether the step was made at this very look.
+    /// Whether the latest step is of this call; capacity is withheld only then.
     pub(super) is_new: bool,
 }
 
-/// The wait of one queue. A step is made each time that twice the monitor's time has passed in which it asked for
-/// nothing and the queue got nothing.
+/// The wait of one queue. Each time the preemption monitor has chosen nothing and the queue has got nothing for
+/// twice the monitor's time, the next step withholds more capacity from the label's nodes.
 #[derive(Debug, Clone, Copy)]
 struct Wait {
     quiet_since_ms: i64,
@@ -62,7 +62,7 @@ impl GuaranteeWaits {
         self.monitor_ms = monitor_ms;
     }
 
-    /// These are now all.
+    /// Replaces the waits by those of `waiting`. Queues that waited before keep their steps while they wait for room.
     pub(super) fn set(&mut self, waiting: impl Iterator<Item = BelowGuarantee>, now_ms: i64) {
         let former = std::mem::take(&mut self.by_label);
         for BelowGuarantee { label, queue, waits_for_room } in waiting {

@@ -249,7 +249,7 @@ impl Corrections {
         });
     }
 
-    /// A container that has a prediction with an end. Tracks its course from now on.
+    /// A container that is planned by its own profile and has a predicted end. Tracks its course from now on.
     fn tracked<'a>(&'a mut self, state: &'a mut State, container: &str) -> Option<Tracked<'a>> {
         let (id, container) = state.containers.get_key_value(container)?;
         container.profile()?;

@@ -57,7 +57,7 @@ impl Window {
 /// Corrections of the executors of one node.
 #[derive(Debug, Default)]
 pub(crate) struct NodeCorrections {
-    /// The executors with a prediction for which progress or use was reported.
+    /// The executors planned by their own profile for which progress or use was reported.
     pub(crate) courses: BTreeMap<ExecutorId, Course>,
     /// The open window, if any.
     pub(crate) window: Option<Window>,

@@ -6,7 +6,8 @@ use crate::cluster::ranking::Urgency;
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::waiting::Line;
 
-/// No application master waits longer for that, in milliseconds. Its application cannot begin without it.
+/// The longest time that an application master waits for other applications, in milliseconds: its own application
+/// cannot begin without it.
 const LONGEST_WAIT_MS: i64 = 60_000;
 
 /// Whether the row is an application master that waits for others. `short_of_memory` says so of each queue, see

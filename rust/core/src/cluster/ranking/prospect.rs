@@ -113,7 +113,7 @@ impl<'a> Prospect<'a> {
         }
     }
 
-    /// Whether it would fit if one resource were without end. Policies that do not go by the plan do not say so.
+    /// Whether the container would fit if `resource` were unlimited. Always false for policies not by the plan.
     pub(crate) fn lacks_at_most(&self, resource: Resource) -> bool {
         match &self.judged {
             Judged::Plan(by) => self.need.lacks_at_most(self.entry.plan.left(), by.peaks, resource),

@@ -1,10 +1,11 @@
 //! A round of allocation: the applications whose next container may go to a node, best first.
 //!
 //! The order is YARN's application priority, then starving applications, then those whose deadline is due, then
-//! the policy's score; behind them those that lack a flow that their queue is owed. An application master goes to no node while a running application of its queue waits for
-//! memory: the two would deprive each other. It waits for a minute at most, and not while its deadline is
-//! due. Applications that CapacityScheduler skipped on the node lately come last. An application
-//! whose ask exceeds the free space of CapacityScheduler is left out, unless the node may be reserved for it.
+//! the policy's score. Last come applications that lack a flow that their queue is owed. An application master goes
+//! to no node while a running application of its queue waits for memory: the two would deprive each other. It waits
+//! for a minute at most, and not while its deadline is due. Applications that CapacityScheduler skipped on the node
+//! lately are listed behind the others. An application whose ask exceeds CapacityScheduler's free space is left out,
+//! unless the node may be reserved for it.
 
 mod asked;
 mod commit;
@@ -63,8 +64,8 @@ pub enum Naming {
     Best,
     /// All that the same rules admit, by number: CapacityScheduler skipped every one of the best.
     Rest,
-    /// All that fit, by number: another order applies. No claim counts, since claims depend on the core's
-    /// order.
+    /// All that fit, sorted by id, for a queue that keeps its own order. Claims do not count, since they depend on the
+    /// core's order.
     Fitting,
 }
 

@@ -36,12 +36,12 @@ pub enum WaitReason {
     Kept(KeptNode),
     /// It starves, and a node is kept for it.
     Keeps(KeptNode),
-    /// It fits, and its queue or one above is at its maximum capacity by demand.
+    /// It fits, and its queue or one above is at its maximum capacity by demand, or at its ceiling by request.
     AtMaximum {
         /// The node that was checked.
         node: NodeId,
     },
-    /// It fits, and its user is at its limit in the queue by demand.
+    /// It fits, and its user is above its limit in the queue by request and by demand.
     UserAtLimit {
         /// The node that was checked.
         node: NodeId,
@@ -56,7 +56,7 @@ pub enum WaitReason {
         /// The node that was checked.
         node: NodeId,
     },
-    /// Its queue does not let it start yet, because of its limit of application masters.
+    /// Its queue does not let it start yet: a limit of application masters or of parallel applications.
     Held,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct ClaimsOnNode {
     claims: Vec<Claim>,
     /// What the claims leave spare; computed when a contender is checked that may be in the way of one, and kept.
     spare: OnceCell<Vec<Spare>>,
-    /// The state of the node's plan as of which they are kept.
+    /// The state of the node's plan from which `spare` was computed.
     as_of: PlanState,
 }
 
@@ -132,7 +132,7 @@ impl Spare {
         let spare = in_slots.iter_mut().skip(starts_in).zip(life).map(|(left, needed)| {
             *left = left.minus(*needed);
             in_total = in_total.plus(*left).plus(tolerance);
-            // What is already exceeded is delayed by nobody who needs nothing of it.
+            // At least 0: if a slot is overfull already, a contender that needs nothing in it delays nobody.
             left.plus(allowed).max(Amounts::ZERO)
         });
         let in_slots: Vec<_> = spare.collect();

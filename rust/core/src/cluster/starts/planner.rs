@@ -107,7 +107,7 @@ pub fn read_by_planning(cluster: &Cluster, now_ms: i64) -> Vec<NodeId> {
 pub(crate) struct StartPlanner {
     plan: StartPlan,
     as_of: Option<AsOf>,
-    /// The last node compared that had no claims.
+    /// The last node compared in turn, not because of a claim. The next search continues behind it.
     last: Option<NodeId>,
 }
 
@@ -136,7 +136,7 @@ impl StartPlanner {
         Some(compared)
     }
 
-    /// The nodes compared by the next search, in order, and the last of them that has no claims.
+    /// The nodes compared by the next search, in order, and the last of those that are compared in turn.
     fn compared(&self, nodes: &Nodes) -> (Vec<NodeId>, Option<NodeId>) {
         let claimed = self.plan.claims.keys().copied();
         let mut compared: Vec<_> = claimed.filter(|node| nodes.get(*node).is_some()).collect();

@@ -19,9 +19,9 @@ pub(super) const PLANNED_AHEAD_SLOTS: usize = 1_200;
 /// Number of containers of one application that are planned.
 const CONTAINERS_PLANNED: u32 = 64;
 
-/// Who has been late for some time is expected to go on for this part of it: 1 ÷ 4. Without that, a node on which
-/// somebody is late would always be free in the next slot. On the scale model the same time again makes mean
-/// completion 1.4 % longer where CPU is short, and a quarter of it 0.3 %.
+/// An executor past its predicted end is expected to run on for 1 ÷ 4 of its overdue time. Otherwise its node would
+/// always look free in the next slot. On the scale model, mean completion where CPU is short grows by 1.4 % with a
+/// factor of 1, and by 0.3 % with 1 ÷ 4.
 const LATE_PART: usize = 4;
 
 /// Number of start slots that one search checks, in equal parts by all applications that are left.
@@ -52,7 +52,7 @@ pub(super) struct NodeToPlan {
 }
 
 impl NodeToPlan {
-    /// Who is past its prediction is expected to go on. In the slot of now it counts already.
+    /// Plans executors past their prediction for some slots more. `left` already counts them in the current slot.
     fn let_overdue_go_on(&mut self) {
         for (in_use, slots) in std::mem::take(&mut self.overdue) {
             let slots = (slots / LATE_PART).min(PLANNED_AHEAD_SLOTS);

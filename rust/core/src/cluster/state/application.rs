@@ -29,7 +29,7 @@ pub enum Standing {
     Ordered,
     /// CapacityScheduler alone orders them.
     ByItsQueue,
-    /// The queue does not let the application start yet, because of its limit of application masters.
+    /// The queue does not let the application start yet: a limit of application masters or of parallel applications.
     Held,
 }
 

@@ -91,7 +91,6 @@ impl NodePlan {
         node.insert(id, executor);
     }
 
-    /// An executor ends.
     pub(crate) fn remove(&mut self, node: &mut Node, id: ExecutorId) {
         if let Some(executor) = node.remove(id) {
             self.changed();

@@ -54,9 +54,9 @@ pub(crate) enum Note {
     Behind { node: NodeId, behind: ApplicationId },
     /// The node is kept for another application.
     Kept { node: NodeId },
-    /// It fits, and its queue or one above is at its maximum capacity by demand.
+    /// It fits, and its queue or one above is at its maximum capacity by demand, or at its ceiling by request.
     AtMaximum { node: NodeId },
-    /// It fits, and its user is at its limit in the queue by demand.
+    /// It fits, and its user is above its limit in the queue by request and by demand.
     UserAtLimit { node: NodeId },
     /// It fits, above the node's registered size; its queue has its guarantee, and another queue waits for its own.
     Yields { node: NodeId },

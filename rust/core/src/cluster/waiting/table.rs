@@ -261,8 +261,8 @@ impl WaitingTable {
         self.notes[row] = note;
     }
 
-    /// For each queue, whether one of its running applications waits and lacked memory at the
-    /// latest check. None while no application master waits: then no round uses the result.
+    /// For each queue, whether one of its running applications waits and, at the latest check, lacked memory or was
+    /// in observe with the node's registered size booked. `None` while no application master waits: no round needs it.
     pub(crate) fn queues_short_of_memory(&self) -> Option<Vec<bool>> {
         if self.masters == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Nodes ask for work; those that cannot get any sleep until something changes.
+//! Nodes ask for work. A node that cannot get any work skips its heartbeats until something changes.
 
 use super::{Ended, Engine};
 use crate::simulator::SimulationError;
