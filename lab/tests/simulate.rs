@@ -72,7 +72,10 @@ fn unknown_names_are_refused_with_the_known_ones() {
         "{refused}"
     );
     let refused = lab(&["simulate", "--workload", "lockstep", "--policy", "best"]).refused();
-    assert!(refused.starts_with("elastane-lab: policy best: not known, "), "{refused}");
+    assert!(
+        refused.starts_with("elastane-lab: policy best is unknown; the policies are "),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -159,8 +159,8 @@ fn an_unknown_policy_is_refused_with_all_known_ones() {
     let error = baselines::policies().named("fairest", PolicyOptions::default()).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "policy fairest: not known, elastane, minfrag, trc, prophet, ursa, ursa-srjf, capacity, drf, \
-         tetris, static, dynamic, watermark, oversubscribe-1.5, oversubscribe, oversubscribe-2.5, \
-         oversubscribe-3 are there"
+        "policy fairest is unknown; the policies are elastane, minfrag, trc, prophet, ursa, \
+         ursa-srjf, capacity, drf, tetris, static, dynamic, watermark, oversubscribe-1.5, \
+         oversubscribe, oversubscribe-2.5, oversubscribe-3"
     );
 }

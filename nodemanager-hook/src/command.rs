@@ -59,7 +59,7 @@ enum AgentAction {
         #[arg(value_name = "FILE")]
         config: PathBuf,
     },
-    /// Undo the changes of a killed agent: limits, groups, socket.
+    /// Undo the changes of a killed agent: limits, groups, JVM flags, queueing disciplines, nft rules, socket.
     #[command(after_help = EXAMPLES)]
     Restore(Configured),
     /// Show the usage and the limits of all containers, and why limits changed last.
@@ -161,7 +161,10 @@ fn restore(config: &Config) -> Result<(), RunError> {
     let network = config::Network { measure: false, backend: None, devices: Vec::new() };
     match Agent::start(&Config { network, ..config.clone() })?.stop() {
         0 => Ok(()),
-        count => Err(failed(format!("{count} groups, JVMs or devices could not be restored"))),
+        count => Err(failed(format!(
+            "{count} changes to groups, limits, JVMs or the network could not be undone; the log \
+             names them"
+        ))),
     }
 }
 

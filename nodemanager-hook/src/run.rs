@@ -82,7 +82,7 @@ pub fn run(config: &Config) -> Result<(), RunError> {
     let failed = shared.agent.lock().stop();
     remove(&config.socket.path);
     if failed > 0 {
-        log::warn!("{failed} groups, JVMs or devices not restored");
+        log::warn!("{failed} changes to groups, limits, JVMs or the network could not be undone");
     }
     let ended = |name| RunError::Failed(format!("the {name} thread ended; limits are lifted"));
     let signal = stop?.unwrap_or(Err("signal")).map_err(ended)?;

@@ -240,7 +240,7 @@ class Answers:
                 "reason": reason,
             }
         if number % 11 == 0:
-            reason = "its demand leaves room above the registered size"
+            reason = "the predicted use of its containers leaves room above the registered size"
             return {**one, "kind": "bookable", "node": node, "ratio": 1.206, "reason": reason}
         return {
             **one,

@@ -164,7 +164,7 @@ def test_a_node_has_its_containers(
     # What is planned of one that sleeps stays.
     planned_mib = round(container["planned"]["memory_bytes"] / (1 << 20))
     assert f"{CONTAINER_MB} MiB, 1 vcore {planned_mib} MiB " in shown
-    browser.wait_text("main", "CPU weight", "without a profile in force")
+    browser.wait_text("main", "CPU weight", "since no profile counts for it")
 
 
 def test_applications_wait_and_run(

@@ -152,7 +152,7 @@ def test_the_command_explains_what_runs_and_what_waits(
     container = cluster.resource_manager.elastane_rest(f"applications/{running}")["containers"][-1]
     assert told.count(f"placed    {container['container']} ") == 1
     of_it = explain(container["container"])
-    assert "(cores): without a profile in force: its part of the node's CPU" in of_it
+    assert "(cores): its share of the node's CPU by virtual cores, since no profile" in of_it
     assert of_it.count("\n") < told.count("\n")
     assert f"placed    {container['container']} on {container['node']}" in of_it
 

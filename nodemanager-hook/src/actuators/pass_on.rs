@@ -63,7 +63,7 @@ pub fn take_back(
     };
     for (group, controller) in all.iter().rev().filter(|(group, _)| is_unused(group)) {
         if let Some(why) = needed_by(controller, group) {
-            let others = io::Error::other(format!("others use it: {why}"));
+            let others = io::Error::other(format!("another group below is limited by it: {why}"));
             failed.push(KernelFileError::new("disable a controller in", group, others));
             continue;
         }

@@ -256,7 +256,10 @@ impl Actuator {
                 Some(true) => {
                     self.journaled(|journal| journal.forget_made(&group));
                 }
-                Some(false) => log::info!("{} is not removed: others use it", group.display()),
+                Some(false) => {
+                    let group = group.display();
+                    log::info!("{group} is not removed: it still has other processes or groups");
+                }
                 None => {}
             }
         }

@@ -144,7 +144,7 @@ impl WatchedNode {
             self.named.clear();
             return;
         }
-        let message = format!("the node is short of {short_bytes} bytes");
+        let message = format!("the node's available memory is {short_bytes} bytes below its floor");
         troubles.warn("memory of the node", message);
         self.record_named(host);
         // Without planned limits, Elastane has not overcommitted the node.
@@ -245,8 +245,9 @@ impl WatchedNode {
             return;
         };
         if left > 0 {
-            let message =
-                format!("{id}: {left} processes run {KILLED_WITHIN:?} after it was killed");
+            let message = format!(
+                "{id} was killed, and {left} of its processes still run {KILLED_WITHIN:?} later"
+            );
             actuator.troubles.warn("killed processes that live", message);
         }
         actuator.audit.killed(&id, ended, left, shortfall);

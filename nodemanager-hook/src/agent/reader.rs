@@ -98,7 +98,8 @@ impl Reader {
             Err(error) => {
                 // A kernel that does not answer would hold up the agent with each question.
                 self.waits = None;
-                let message = format!("they are no longer measured: {error}");
+                let message =
+                    format!("how long threads wait for a core is no longer measured: {error}");
                 self.troubles.warn("waits for a core", message);
             }
         }

@@ -108,7 +108,11 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
         forbidden: table.ancestors(std::process::id()),
         disks: measured_disks,
         samples: Samples::default(),
-        waits: troubles.check_of("waits for a core", "they are not measured", CpuWaits::open()),
+        waits: troubles.check_of(
+            "waits for a core",
+            "how long threads wait for a core is not measured",
+            CpuWaits::open(),
+        ),
         troubles: troubles.clone(),
     };
     let can_limit = can_limit(own, &local_disks, &network);

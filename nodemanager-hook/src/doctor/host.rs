@@ -120,16 +120,18 @@ impl Host {
         let counted = match (backend, groups, is_apart) {
             (Backend::Bpf, _, true) => "BPF programs on cgroup2 groups",
             (Backend::Bpf, _, false) => {
-                "BPF programs on cgroup2 groups: YARN's, or while a plan limits"
+                "BPF programs on cgroup2 groups, if YARN made the group or a plan limits the \
+                 container"
             }
             (Backend::Nft, NetworkGroups::Version2, true) => "nft rules on cgroup2 groups",
             (Backend::Nft, NetworkGroups::Version2, false) => {
-                "nft rules on cgroup2 groups: YARN's, or while a plan limits"
+                "nft rules on cgroup2 groups, if YARN made the group or a plan limits the \
+                 container"
             }
             (Backend::Nft, _, _) => "nft rules on net_cls groups",
             (Backend::NetPrio, _, _) => return None,
         };
-        Some((counted, "a token bucket in them"))
+        Some((counted, "a token bucket in the same programs or rules"))
     }
 
     fn received(&self) -> Finding {
@@ -181,7 +183,7 @@ impl Host {
             advice.push("run the agent as root to reach the JVMs of other users".into());
         }
         let measured = measure.then_some("the JVM's counters (hsperfdata)");
-        let limited = (measure && follow).then_some("its flags, by the attach protocol");
+        let limited = (measure && follow).then_some("the JVM's flags, set by the attach protocol");
         Finding::new("JVM heap", measured, limited, advice)
     }
 

@@ -129,12 +129,17 @@ impl State {
         self.leave_alone(id, now);
         if self.stuck == MOST_STUCK {
             self.seen.clear();
-            self.troubles.push(format!("{MOST_STUCK} JVMs hold up the agent: none is measured"));
+            self.troubles.push(format!(
+                "reading {MOST_STUCK} JVMs hangs: no JVM is measured until one of them answers"
+            ));
         }
     }
 
     fn leave_alone(&mut self, id: ContainerId, now: Instant) {
-        self.troubles.push(format!("{id} holds up whoever looks at it: its JVMs are left alone"));
+        self.troubles.push(format!(
+            "{id}: reading its JVMs is slow or hangs; they are neither measured nor asked to \
+             shrink for {LEFT_ALONE_FOR:?}"
+        ));
         self.slow.remove(&id);
         self.left_alone_until.insert(id, now + LEFT_ALONE_FOR);
     }

@@ -36,10 +36,12 @@ impl JvmSearch {
         let (found, within) = match self.held_up.remove(&jvm) {
             Some(found) => (found, Duration::ZERO),
             None if self.paused_until.contains_key(&jvm) => {
-                return Err(io::Error::other(format!("the last look at pid {} failed", jvm.pid)));
+                let failed = format!("the last examination of pid {} failed", jvm.pid);
+                return Err(io::Error::other(failed));
             }
             None if self.held_up.len() >= MOST_HELD_UP => {
-                return Err(io::Error::other("other JVMs hold up whoever looks at them"));
+                let hangs = format!("pid {} is not examined: examining other JVMs hangs", jvm.pid);
+                return Err(io::Error::other(hangs));
             }
             None => (look(host.clone(), jvm)?, WITHIN),
         };
@@ -51,10 +53,10 @@ impl JvmSearch {
             Ok(Ok(found)) => Ok(found.filter(|found| found.key() == jvm)),
             Err(RecvTimeoutError::Timeout) => {
                 self.held_up.insert(jvm, found);
-                Err(io::Error::other(format!("pid {} holds up whoever looks at it", jvm.pid)))
+                Err(io::Error::other(format!("examining pid {} hangs", jvm.pid)))
             }
             Err(RecvTimeoutError::Disconnected) => {
-                Err(io::Error::other(format!("the look at pid {} failed", jvm.pid)))
+                Err(io::Error::other(format!("examining pid {} failed", jvm.pid)))
             }
         }
     }
@@ -93,14 +95,14 @@ mod tests {
         let now = Instant::now();
         for _ in 0..2 {
             let error = search.find(&host, jvm, now).unwrap_err();
-            assert_eq!(error.to_string(), "pid 7 holds up whoever looks at it");
+            assert_eq!(error.to_string(), "examining pid 7 hangs");
         }
         assert!(search.is_held_up());
         // As if it had ended.
         fs::write(process.join("stat"), "").unwrap();
         let ended = loop {
             match search.find(&host, jvm, now) {
-                Err(error) if error.to_string().contains("holds up") => thread::yield_now(),
+                Err(error) if error.to_string().contains("hangs") => thread::yield_now(),
                 found => break found,
             }
         };

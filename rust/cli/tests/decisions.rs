@@ -122,10 +122,10 @@ preempted; it holds 2.0 GiB, the node is short of 500.0 MiB; it came last\n"
 
 /// The windows of one executor, without what is null in them.
 const REPROVISIONED: &str = r#"{"kind":"reprovision","time_ms":1763736000000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"opened","slowness":1.25,"slow":"behind","predicted":{"cpu_cores":0.5,"memory_bytes":1073741824.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"lent":{"cpu_cores":2.5,"memory_bytes":3221225472.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":2e6}}
-{"kind":"reprovision","time_ms":1763736003000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"returned","reason":"no sample of it came in time"}
+{"kind":"reprovision","time_ms":1763736003000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"returned","reason":"no measurement of the container arrived in time"}
 {"kind":"reprovision","time_ms":1763736063000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"opened","slowness":2.0,"slow":"throttled","predicted":{"cpu_cores":0.5,"memory_bytes":1073741824.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"lent":{"cpu_cores":2.5,"memory_bytes":3221225472.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":2e6}}
 {"kind":"reprovision","time_ms":1763736066000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"measured","used":{"cpu_cores":0.75,"memory_bytes":1073741824.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"predicted":{"cpu_cores":0.5,"memory_bytes":1073741824.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"factors":[1.5,1.0,1.0,1.0]}
-{"kind":"reprovision","time_ms":1763736126000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"too-little-left","slowness":2.0,"slow":"throttled","reason":"its tasks had better run elsewhere"}
+{"kind":"reprovision","time_ms":1763736126000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"too-little-left","slowness":2.0,"slow":"throttled","reason":"the node has 0.050 of cpu left, 1.000 is predicted (cores or bytes per second): run its tasks elsewhere"}
 "#;
 
 #[test]
@@ -136,14 +136,14 @@ fn what_a_slow_executor_got_is_told_with_how_it_was_slow() {
     let expected = [
         "takes 1.25 times as long as expected and gets all that is left: 2.50 cores, 3.0 GiB, \
          network 0 B/s, disk 2.0 MB/s beside 0.50 cores, 1.0 GiB, network 0 B/s, disk 0 B/s",
-        "returned what it was lent: no sample of it came in time",
+        "returned what it was lent: no measurement of the container arrived in time",
         "takes 2.00 times as long as without its CPU limit and gets all that is left: 2.50 cores, 3.0 GiB, \
          network 0 B/s, disk 2.0 MB/s beside 0.50 cores, 1.0 GiB, network 0 B/s, disk 0 B/s",
         "used 0.75 cores, 1.0 GiB, network 0 B/s, disk 0 B/s of 0.50 cores, 1.0 GiB, network 0 B/s, \
          disk 0 B/s predicted; the rest of its demand is 1.50, 1.00, 1.00, 1.00 times its \
          prediction (CPU, memory, network, disk)",
-        "takes 2.00 times as long as without its CPU limit, and stays slow: its tasks had better run \
-         elsewhere",
+        "takes 2.00 times as long as without its CPU limit, and stays slow: the node has 0.050 of \
+         cpu left, 1.000 is predicted (cores or bytes per second): run its tasks elsewhere",
     ];
     assert_eq!(sentences.collect::<Vec<_>>(), expected);
 }

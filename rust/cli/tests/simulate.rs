@@ -129,7 +129,7 @@ fn a_policy_that_is_not_the_products_is_refused_with_those_that_are() {
         let known = "elastane, minfrag, trc, prophet, ursa, ursa-srjf";
         assert_eq!(
             elastane(&arguments).refused(),
-            format!("elastane: policy {policy}: not known, {known} are there\n")
+            format!("elastane: policy {policy} is unknown; the policies are {known}\n")
         );
     }
 }
@@ -153,8 +153,8 @@ fn a_favor_that_is_not_there_is_refused_with_those_that_are() {
     assert_eq!(
         ended.stderr.lines().next(),
         Some(
-            "error: invalid value 'speed' for '--favor <WHAT>': speed is not known, makespan, \
-             balanced, completion are there"
+            "error: invalid value 'speed' for '--favor <WHAT>': speed is unknown; the values are \
+             makespan, balanced, completion"
         )
     );
 }

@@ -102,6 +102,6 @@ fn a_policy_that_is_not_there_is_refused_with_those_that_are() {
     let names = elastane_core::policy::names().join(", ");
     assert_eq!(
         elastane(&["what-if", "--policy", "fairest", FIGURE_6]).refused(),
-        format!("elastane: policy fairest: not known, {names} are there\n")
+        format!("elastane: policy fairest is unknown; the policies are {names}\n")
     );
 }

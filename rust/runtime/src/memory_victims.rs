@@ -165,7 +165,7 @@ impl Short {
         let chosen = self.chosen.as_mut()?;
         let is_it = |victim: &&MemoryVictim| victim.container == chosen.victim.container;
         let why = match victims.iter().find(is_it) {
-            None => "the agent does not name it any more",
+            None => "the agent no longer asks that it give way",
             Some(named) => {
                 chosen.victim = named.clone();
                 judge(cluster, node, &named.container).err()?
@@ -203,17 +203,21 @@ fn judge(cluster: &Cluster, node: NodeId, container: &str) -> Result<String, &'s
     let overcommitted = cluster.overcommitted(node);
     let is_it = |(id, _): &&(&str, &Container)| *id == container;
     let Some((_, victim)) = overcommitted.iter().find(is_it) else {
-        return Err("it is within the node's registered memory by requests, in order of start");
+        let why = "its request and those of containers that started earlier fit the node's \
+                   registered memory";
+        return Err(why);
     };
     let is_master = |container: &Container| container.kind.is_application_master();
     if is_master(victim) && overcommitted.iter().any(|(_, other)| !is_master(other)) {
-        return Err("it is an application master, and others are overcommitted too");
+        let why = "it is an application master, and other containers exceed the node's registered \
+                   memory";
+        return Err(why);
     }
     let entry = cluster.node(node);
     let registered_bytes = entry.map_or(0, |entry| entry.registered.memory_bytes);
     Ok(format!(
-        "with its request of {} bytes, in order of start, the node's registered {registered_bytes} \
-         bytes are passed",
+        "containers that started earlier leave no room for its request of {} bytes in the node's \
+         registered {registered_bytes} bytes",
         victim.request.memory_bytes
     ))
 }

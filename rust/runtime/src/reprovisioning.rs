@@ -48,8 +48,8 @@ fn reprovision(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
             slowness: Some(slow.times()),
             slow: Some(slow.words().into()),
             reason: Some(format!(
-                "its tasks had better run elsewhere; of {} {left:.3} is left, {predicted:.3} is \
-                 predicted",
+                "the node has {left:.3} of {} left, {predicted:.3} is predicted (cores or bytes \
+                 per second): run its tasks elsewhere",
                 resource.name()
             )),
             ..plain

@@ -41,8 +41,9 @@ impl StartPlanner {
                             count(&counters.planning_failures);
                             if !std::mem::replace(&mut told, true) {
                                 log::error!(
-                                    "the search of starts panicked, see standard error: the former plan \
-                                     stays (further ones are only counted)"
+                                    "planning the starts of waiting containers panicked (see \
+                                     standard error); the previous plan stays in force; further \
+                                     panics are only counted"
                                 );
                             }
                         }
@@ -72,7 +73,7 @@ impl StartPlanner {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            log::error!("the thread that searches starts panicked");
+            log::error!("the thread that plans the starts of waiting containers panicked");
         }
     }
 }

@@ -39,7 +39,7 @@ struct State {
 /// Before it trains.
 static TRAINING: Stop = Stop::at("elastane-learner", "training on");
 /// Before it saves a model.
-static SAVING: Stop = Stop::at("elastane-depository", "were learned from");
+static SAVING: Stop = Stop::at("elastane-depository", "a model of how settings change");
 
 impl Stop {
     const fn at(thread: &'static str, message: &'static str) -> Self {

@@ -89,7 +89,8 @@ fn a_weight_follows_the_plan_and_says_when_it_changes() {
     assert_eq!((&weight["next"], &weight["next_in_ms"]), (&json!(0.25), &json!(24_000)));
     assert_eq!(
         why(&weight),
-        "what is planned for now, margin included; the agent's latest report has none"
+        "what is planned for now, margin included; the agent's latest report shows no limit in \
+         force"
     );
 
     let in_force = |cores| Limits { cpu_weight_cores: Some(cores), ..Limits::default() };
@@ -101,8 +102,8 @@ fn a_weight_follows_the_plan_and_says_when_it_changes() {
     one.report(33_000, GB / 2, Some(in_force(2.0)));
     let weight = one.limit("cpu_weight_cores", 36_000);
     assert_eq!((&weight["planned"], &weight["next_in_ms"]), (&json!(0.25), &Value::Null));
-    let expected =
-        "what is planned for now, margin included; the agent's latest report has another amount";
+    let expected = "what is planned for now, margin included; the agent's latest report shows \
+                    another limit in force";
     assert_eq!(why(&weight), expected);
     assert_eq!(one.limit("disk_cap_bytes_per_s", 36_000), Value::Null);
 }
@@ -148,7 +149,7 @@ fn memory_says_what_it_follows() {
     let above = memory(&one, 12_000);
     assert!(
         why(&above)
-            .contains("; the agent has reported more: it keeps a limit above what is resident")
+            .contains("; the limit in force is higher: the agent keeps it above resident memory")
     );
 }
 
@@ -159,7 +160,7 @@ fn without_a_profile_it_has_its_part_of_the_virtual_cores() {
     let limits = one.limits(6_000);
     assert_eq!(limits.len(), 1, "{limits:?}");
     assert_eq!(limits[0]["planned"], 4.0);
-    assert!(why(&limits[0]).starts_with("without a profile in force"));
+    assert!(why(&limits[0]).contains("since no profile counts for it"));
 }
 
 #[test]

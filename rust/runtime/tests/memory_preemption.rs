@@ -155,7 +155,7 @@ fn what_fits_by_requests_never_gives_way() {
     assert_eq!(refused.len(), 2, "each is said once: {refused:?}");
     for (_, outcome, reason) in refused {
         assert_eq!(outcome, "refused");
-        assert!(reason.contains("within the node's registered memory"), "{reason}");
+        assert!(reason.contains("fit the node's registered memory"), "{reason}");
     }
 }
 

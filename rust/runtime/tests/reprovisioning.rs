@@ -130,7 +130,7 @@ fn the_journal_says_who_is_held_up_and_its_plan_stays() {
     assert!(records(folder.path(), "measured").is_empty());
     let returned = &records(folder.path(), "returned")[0];
     let reason = returned["reason"].as_str().unwrap();
-    assert!(reason.ends_with("something else holds it up"), "{reason}");
+    assert!(reason.ends_with("something other than resources holds it up"), "{reason}");
     let at = (returned["time_ms"].as_i64().unwrap() - START_MS) / 3_000 - 1;
     assert_eq!(weight(&replies[usize::try_from(at).unwrap()]), 2.0);
 }

@@ -106,10 +106,13 @@ fn a_kept_node_is_kept_for_somebody_until_a_planned_start() {
     learn_named(folder.path(), &[("busy", &[0.5; 40])]);
     let elastane = open_with(folder.path(), "enforce", &STARVES_AFTER_60_S);
     // It started in the slot from 999 s on, ends at 1,119 s, and now is 1,071 s.
-    let start = "which by plan goes there in 48.0 s";
+    let start = "planned to start there in 48.0 s";
     assert_eq!(
         of_a_kept_node(&elastane, "busy"),
-        [format!("{NODE}: kept for it, {start}"), format!("{NODE}: kept for {LARGE}, {start}"),]
+        [
+            format!("{NODE}: the node is kept for it, {start}"),
+            format!("{NODE}: the node is kept for {LARGE}, {start}"),
+        ]
     );
 }
 
@@ -117,10 +120,13 @@ fn a_kept_node_is_kept_for_somebody_until_a_planned_start() {
 fn a_kept_node_has_no_planned_start_where_no_end_is_predicted() {
     let folder = tempfile::tempdir().unwrap();
     let elastane = open_with(folder.path(), "enforce", &STARVES_AFTER_60_S);
-    let start = "which goes there when what runs there without a predicted end has ended";
+    let start = "to start there after containers that have no predicted end";
     assert_eq!(
         of_a_kept_node(&elastane, "unknown"),
-        [format!("{NODE}: kept for it, {start}"), format!("{NODE}: kept for {LARGE}, {start}"),]
+        [
+            format!("{NODE}: the node is kept for it, {start}"),
+            format!("{NODE}: the node is kept for {LARGE}, {start}"),
+        ]
     );
 }
 
@@ -137,7 +143,8 @@ fn where_all_nodes_are_booked_the_sizes_are_told() {
         "all nodes are booked: its next container requests 3072 MiB, and no node has more than 2048 \
          MiB to book"
     );
-    let otherwise = "no node had free space by request, or none was asked yet";
+    let otherwise = "not checked yet: no node that sent a heartbeat since it asked had unbooked \
+                     capacity for its request";
     assert_eq!(reason(&elastane, SMALL, START_MS), otherwise);
 }
 

@@ -66,18 +66,20 @@ pub struct Advice {
 }
 
 const ASSUMPTIONS: [&str; 8] = [
-    "Applications are submitted when they were, and planned by what is known of them now, their own run included.",
-    "An application asks for its executors as long after its master's start as it did, and its master's request is \
-     spread over its first executors.",
-    "Executors that ran until their application ended share its work: where one starts earlier, all end earlier. The \
-     others live as long as they did.",
-    "Use is what agents measured, as on free nodes; nodes that are too full slow everybody down by the simulator's model.",
-    "Leaf queues have their capacities, maximum capacities and, by memory, limits of application masters; what queues above \
-     them may have, the limits of users and of their masters, labels, locality, reservations and preemption are not \
-     replayed.",
-    "Every node has an agent, and mode enforce holds on every node and in every queue, with the ceiling of the cluster. \
-     What happened is CapacityScheduler's: if something was in mode enforce already, the replay's error has it in it.",
-    "Each heartbeat places one container, each node has one a second, and the nodes are those of now.",
+    "Applications are submitted when they were in fact. They are planned by what is known now, which includes their \
+     own run.",
+    "From the start of its master to its first ask for executors, an application takes as long as it did in fact. The \
+     request of its master is spread over its first executors.",
+    "Executors that ran until their application ended share its work: if one starts earlier, all end earlier. Other \
+     executors run as long as they did in fact.",
+    "Use is what agents measured, scaled to a node that is not overloaded. The simulator's model slows down the \
+     containers of an overloaded node.",
+    "Leaf queues keep their capacity, maximum capacity and, by memory, limit of application masters. Not replayed: \
+     limits of parent queues and users, labels, locality, reservations and preemption.",
+    "Every node has an agent, and mode enforce with the cluster's ceiling holds on every node and in every queue. The \
+     record is compared with a replay of CapacityScheduler: if mode enforce was in use, the replay error includes its \
+     effect.",
+    "Each node sends one heartbeat a second, each heartbeat places one container, and the nodes are today's.",
     "Node-hours are hours in which a node had a container.",
 ];
 

@@ -177,6 +177,7 @@ fn a_policy_that_is_not_there_is_named_with_those_that_are() {
     let error = named("fairest", PolicyOptions::default()).err().unwrap().to_string();
     assert_eq!(
         error,
-        "policy fairest: not known, elastane, minfrag, trc, prophet, ursa, ursa-srjf are there"
+        "policy fairest is unknown; the policies are elastane, minfrag, trc, prophet, ursa, \
+         ursa-srjf"
     );
 }

@@ -80,10 +80,10 @@ pub fn refused_by_systemd(
         return None;
     };
     if service == hierarchy.mount_point() {
+        let advice = "systemd owns the root cgroup (version 2): set cgroup.parent to a group \
+                      inside the NodeManager's service";
         // systemd cares for controllers only.
-        return controller.name(Version::Two).map(|_| {
-            "systemd owns the root of version 2: cgroup.parent has to be in the NodeManager's service".into()
-        });
+        return controller.name(Version::Two).map(|_| advice.to_owned());
     }
     let name = service.display();
     if !service.is_dir() {
@@ -96,7 +96,10 @@ pub fn refused_by_systemd(
     }
     let is_empty = read_pids(service).is_ok_and(|pids| pids.is_empty());
     (!is_empty).then(|| {
-        format!("{name} holds processes itself: its unit needs DelegateSubgroup=, or the like")
+        format!(
+            "{name} itself holds processes: set DelegateSubgroup= in its unit, or move them to a \
+             subgroup"
+        )
     })
 }
 
@@ -162,7 +165,7 @@ mod tests {
         let parent = &format!("{SERVICE}/elastane");
         assert_eq!(host.refusal(Controller::Memory, parent), None);
         let at_root = host.refusal(Controller::Memory, "elastane").unwrap();
-        assert!(at_root.starts_with("systemd owns the root of version 2"), "{at_root}");
+        assert!(at_root.starts_with("systemd owns the root cgroup (version 2)"), "{at_root}");
         assert_eq!(host.refusal(Controller::Network, "elastane"), None);
         let missing =
             host.refusal(Controller::Memory, "system.slice/hdfs.service/elastane").unwrap();
@@ -178,7 +181,7 @@ mod tests {
         );
         host.write(&format!("{SERVICE}/cgroup.procs"), "7\n");
         let busy = host.refusal(Controller::Cpu, parent).unwrap();
-        assert!(busy.starts_with(&format!("{SERVICE} holds processes itself")), "{busy}");
+        assert!(busy.starts_with(&format!("{SERVICE} itself holds processes")), "{busy}");
         assert_eq!(host.refusal(Controller::Network, parent), None);
     }
 

@@ -47,7 +47,9 @@ pub(super) fn gather(own: &OwnGroups, host: &mut Host) {
             Some(Scattered::MayMove(tree)) => {
                 moving.insert(id, tree);
             }
-            Some(Scattered::Stays(why)) => outside.push((id, format!("it stays there: {why}"))),
+            Some(Scattered::Stays(why)) => {
+                outside.push((id, format!("a move back would lose a restriction: {why}")));
+            }
             Some(Scattered::Nothing) | None => {}
         }
     }
@@ -55,7 +57,10 @@ pub(super) fn gather(own: &OwnGroups, host: &mut Host) {
     outside.extend(not_moved.into_iter().map(|(id, error)| (id, error.to_string())));
     // The others of their container stay limited.
     for (id, why) in outside {
-        let message = format!("{id}: a process was taken out of its group: {why}");
+        let message = format!(
+            "{id}: another program moved a process out of the agent's group, and the process is \
+             not limited: {why}"
+        );
         host.actuator.troubles.warn("processes outside of their group", message);
     }
 }

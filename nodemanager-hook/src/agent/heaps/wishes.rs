@@ -217,9 +217,13 @@ impl HeapWishes {
             };
             asked.is_late = now.saturating_duration_since(since) >= LATE_AFTER;
             if asked.is_late {
-                let does = if asked.open.is_some() { "hangs" } else { "waits for others" };
+                let does = if asked.open.is_some() {
+                    "hangs"
+                } else {
+                    "waits behind commands to other JVMs"
+                };
                 let (container, pid) = (&asked.container, key.pid);
-                let message = format!("{container}: a command to pid {pid} {does}");
+                let message = format!("{container}: a command to the JVM with pid {pid} {does}");
                 troubles.warn("heaps not changed", message);
             }
         }

@@ -89,7 +89,7 @@ fn a_substitute_for_bpf_is_named_with_its_gaps() {
     assert_eq!(
         with(Backend::Nft, NetworkGroups::NetCls),
         [
-            (nft.clone(), said("a token bucket in them")),
+            (nft.clone(), said("a token bucket in the same programs or rules")),
             (nft, said("HTB classes on eth0 (1250 MB/s)"))
         ]
     );

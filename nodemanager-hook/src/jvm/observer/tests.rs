@@ -51,7 +51,7 @@ fn a_container_that_holds_up_its_observer_is_left_alone_for_a_while_and_others_a
     assert_eq!(observer.look_at(containers(&[7, 8]), now), Vec::<String>::new());
     let troubles = observer.look_at(containers(&[7, 8]), now + STUCK_FROM);
     assert_eq!(troubles.len(), 1);
-    assert!(troubles[0].starts_with("container_1_1_1_7 holds up"), "{troubles:?}");
+    assert!(troubles[0].starts_with("container_1_1_1_7: reading its JVMs "), "{troubles:?}");
     // The next thread has begun and knows the other one.
     wait_until("the other one is looked at", || observer.knows_all());
     let number = observer.shared.state.lock().thread;

@@ -63,7 +63,7 @@ impl Favor {
 
 /// No [`Favor`] has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name} is not known, {} are there", Favor::ALL.map(Favor::name).join(", "))]
+#[error("{name} is unknown; the values are {}", Favor::ALL.map(Favor::name).join(", "))]
 pub struct UnknownFavor {
     /// The unknown name.
     pub name: String,
@@ -134,7 +134,7 @@ mod tests {
         let unknown = "speed".parse::<Favor>().unwrap_err();
         assert_eq!(
             unknown.to_string(),
-            "speed is not known, makespan, balanced, completion are there"
+            "speed is unknown; the values are makespan, balanced, completion"
         );
     }
 }

@@ -5,7 +5,7 @@ use crate::fit::Peaks;
 
 /// No policy has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("policy {name}: not known, {} are there", known.join(", "))]
+#[error("policy {name} is unknown; the policies are {}", known.join(", "))]
 pub struct UnknownPolicy {
     /// The unknown name.
     pub name: String,

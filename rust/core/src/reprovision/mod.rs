@@ -165,10 +165,11 @@ impl NotMeasured {
         match self {
             NotMeasured::Ended => "the container ended",
             NotMeasured::NodeLost => "the node is gone",
-            NotMeasured::NoSample => "no sample of it came in time",
+            NotMeasured::NoSample => "no measurement of the container arrived in time",
             NotMeasured::NotDecided => "the core no longer decides about the node",
             NotMeasured::HeldUp => {
-                "it used less than predicted with all that was left, so something else holds it up"
+                "lent all that the node had left, it used less than predicted: something other \
+                 than resources holds it up"
             }
         }
     }

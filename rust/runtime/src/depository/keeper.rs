@@ -345,7 +345,9 @@ impl Keeper {
         self.checkpoints.ask_for_whole();
         match kept.and_then(|()| substitute.into_learned(former)) {
             Ok(learned) => self.merges.add_substitute(learned),
-            Err(error) => log::error!("what was learned meanwhile is not merged: {error}"),
+            Err(error) => log::error!(
+                "runs recorded while the depository was unavailable are not merged into it: {error}"
+            ),
         }
     }
 

@@ -40,7 +40,8 @@ impl WaitingNews {
         }
         if left_out > 0 {
             log::error!(
-                "{left_out} hours of applications are left out of the ledger: too many wait"
+                "{left_out} hourly sums of applications are dropped from the usage ledger: too \
+                 many wait for the depository"
             );
         }
     }
@@ -53,7 +54,9 @@ impl WaitingNews {
         }
         let lost = self.applications.len();
         if lost > 0 {
-            log::error!("{lost} hours of applications are lost: the ledger could not be written");
+            log::error!(
+                "{lost} hourly sums of applications are lost: the usage ledger could not be written"
+            );
         }
     }
 

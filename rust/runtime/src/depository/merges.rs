@@ -68,13 +68,17 @@ impl Then {
             // Whoever waited may be gone.
             (Self::Report(done), report) => drop(done.send(report)),
             (Self::Remove(place), Ok(report)) => {
-                log::info!("{} runs that were learned meanwhile are saved", report.added);
+                log::info!(
+                    "{} runs recorded while the depository was unavailable are merged into it",
+                    report.added
+                );
                 Learned::remove(&place);
             }
             (Self::Remove(place), Err(error)) => {
                 let place = place.display();
                 log::error!(
-                    "what was learned meanwhile is not merged and stays in {place}: {error}"
+                    "runs recorded while the depository was unavailable are not merged and stay in \
+                     {place}: {error}"
                 );
             }
         }

@@ -64,11 +64,10 @@ pub(super) fn save(
             .inspect_err(|error| log::error!("the model of {key} is not saved: {error}"));
         let Ok(bytes) = written else { continue };
         log::info!(
-            "the settings of {key} were learned from {} runs, {} left out, of the {}: held-out error \
-             {:.2}, {:.2} without settings, confidence {:.2}",
+            "{key}: a model of how settings change the use of the {kind} is trained on {} runs ({} \
+             left out): held-out error {:.2}, {:.2} without settings; confidence {:.2}",
             model.runs.len(),
             model.left_out.len(),
-            kind,
             model.error,
             model.error_without_settings,
             model.confidence,

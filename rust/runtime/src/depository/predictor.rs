@@ -74,7 +74,10 @@ impl Predictor {
                 (Ok(prediction), _) => {
                     let predicted = predicted(&prediction, &settings, &profile);
                     let predicted = predicted.inspect_err(|error| {
-                        log::error!("requests of {id} are planned by: {error}");
+                        log::error!(
+                            "containers of {id} are planned at their requests, since the \
+                             prediction cannot be used: {error}"
+                        );
                     });
                     (predicted.ok(), made, Some(prediction.demand_to_keep()))
                 }

@@ -80,7 +80,8 @@ impl CachedProfile {
             }
             Err(error) => {
                 log::error!(
-                    "the profile {key} has no demand of the {kind}, requests are planned by: {error}"
+                    "the {kind} of {key} is planned at its request, since its demand cannot be \
+                     stored: {error}"
                 );
                 None
             }

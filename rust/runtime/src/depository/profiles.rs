@@ -39,7 +39,10 @@ impl ProfilesInUse {
     pub(super) fn demands(&self, key: &str, given: &RunSettings, now_ms: i64) -> Demands {
         let demands = self.cache.lock().demands(key, given, now_ms);
         demands.unwrap_or_else(|error| {
-            log::error!("requests of {key} are planned by: {error}");
+            log::error!(
+                "the containers of {key} are planned at their requests, since the profile cannot \
+                 be read: {error}"
+            );
             Demands::default()
         })
     }

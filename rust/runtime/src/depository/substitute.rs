@@ -173,7 +173,10 @@ fn in_a_folder(error: &StoreError) -> io::Result<(Depository, PathBuf)> {
         && let Err(error) = copy(&error.path, &file)
     {
         let place = file.display();
-        log::error!("earlier runs are not known: cannot copy to {place}: {error}");
+        log::error!(
+            "scheduling starts without earlier runs: the depository cannot be copied to {place}: \
+             {error}"
+        );
     }
     match Depository::open(&file) {
         Ok(opened) => Ok((opened.depository, folder)),

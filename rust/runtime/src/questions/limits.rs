@@ -83,11 +83,11 @@ impl LimitsSnapshot {
         match in_force {
             Some(in_force) if is_same_step(in_force, planned.amount) => {}
             Some(in_force) if limit == MEMORY && in_force > planned.amount => why.push_str(
-                "; the agent has reported more: it keeps a limit above what is resident and a margin, and lowers it in \
-                 steps",
+                "; the limit in force is higher: the agent keeps it above resident memory plus a \
+                 margin and lowers it in steps",
             ),
-            Some(_) => why.push_str("; the agent's latest report has another amount"),
-            None => why.push_str("; the agent's latest report has none"),
+            Some(_) => why.push_str("; the agent's latest report shows another limit in force"),
+            None => why.push_str("; the agent's latest report shows no limit in force"),
         }
         Some(why)
     }
@@ -103,15 +103,15 @@ fn follows(limit: &str, reason: LimitReason) -> &'static str {
             "the most that is planned from 6 s before now to 6 s after, margin included"
         }
         LimitReason::Planned => "what is planned for now, margin included",
-        LimitReason::Least => "the least that is given; less is planned",
+        LimitReason::Least => "the minimum of this limit: the planned use is lower",
         LimitReason::Request if is_cap => "the request, which a cap is never below",
-        LimitReason::Request => "the request; as much or more is planned",
+        LimitReason::Request => "the container's request: the planned use is as high or higher",
         LimitReason::PastItsEnd => "the request, since the predicted end is near or past",
         LimitReason::HoldsMore => {
             "what it holds, margin included: more than was planned for any time up to now"
         }
         LimitReason::VirtualCores => {
-            "without a profile in force: its part of the node's CPU by virtual cores"
+            "its share of the node's CPU by virtual cores, since no profile counts for it"
         }
     }
 }

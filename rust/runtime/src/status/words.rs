@@ -48,7 +48,11 @@ impl Words<'_> {
             WaitReason::NoFit { node, excess: Some(excess), .. } => (node, excess.to_string()),
             WaitReason::NoFit { node, resource, .. } => {
                 let resource = resource.name();
-                (node, format!("{resource} was short when last asked, and is not now"))
+                let reason = format!(
+                    "{resource} was short at the latest check and is available now; the node's \
+                     next heartbeat checks again"
+                );
+                (node, reason)
             }
             WaitReason::Behind { node, behind } => {
                 let first = self.application(behind);
@@ -56,7 +60,7 @@ impl Words<'_> {
             }
             WaitReason::Kept(kept) => {
                 let (other, start) = (self.application(kept.application), self.start(&kept));
-                (kept.node, format!("kept for {other}, {start}"))
+                (kept.node, format!("the node is kept for {other}, {start}"))
             }
             WaitReason::Skipped { node } => {
                 let by_now = match self.too_little_bytes(ask) {
@@ -70,20 +74,28 @@ impl Words<'_> {
                 (node, reason)
             }
             WaitReason::AtMaximum { node } => {
-                (node, "its queue is at its maximum capacity by demand".to_owned())
+                let reason = "its queue or one above has no room: predicted use is at \
+                              maximum-capacity, or requests at max-ratio.queue";
+                (node, reason.to_owned())
             }
             WaitReason::UserAtLimit { node } => {
-                (node, "its user is at its limit in the queue by demand".to_owned())
+                let reason =
+                    "its user is at its limit in the queue, by requests and by predicted use";
+                (node, reason.to_owned())
             }
-            WaitReason::Yields { node } => (
-                node,
-                "its queue has its guarantee, and another queue waits for its own".to_owned(),
-            ),
-            WaitReason::Observed { node } => (
-                node,
-                "it or its queue is in mode observe, and the node's size is booked".to_owned(),
-            ),
-            WaitReason::Keeps(kept) => (kept.node, format!("kept for it, {}", self.start(&kept))),
+            WaitReason::Yields { node } => {
+                let reason = "another queue waits for its guarantee and goes first to capacity \
+                              above the node's registered size";
+                (node, reason.to_owned())
+            }
+            WaitReason::Observed { node } => {
+                let reason = "it or its queue is in mode observe, which books nodes up to their \
+                              registered size only, and the node is full";
+                (node, reason.to_owned())
+            }
+            WaitReason::Keeps(kept) => {
+                (kept.node, format!("the node is kept for it, {}", self.start(&kept)))
+            }
         };
         format!("{}: {reason}", self.node(at))
     }
@@ -111,7 +123,11 @@ impl Words<'_> {
                     mib(free)
                 )
             }
-            None => "no node had free space by request, or none was asked yet".to_owned(),
+            None => {
+                let reason = "not checked yet: no node that sent a heartbeat since it asked had \
+                              unbooked capacity for its request";
+                reason.to_owned()
+            }
         }
     }
 
@@ -119,11 +135,9 @@ impl Words<'_> {
         match kept.start_ms {
             Some(start_ms) => {
                 let seconds = (start_ms - self.now_ms).max(0) as f64 / 1e3;
-                format!("which by plan goes there in {seconds:.1} s")
+                format!("planned to start there in {seconds:.1} s")
             }
-            None => {
-                "which goes there when what runs there without a predicted end has ended".to_owned()
-            }
+            None => "to start there after containers that have no predicted end".to_owned(),
         }
     }
 }

@@ -36,14 +36,22 @@ impl BookableChange {
     /// Why, in words.
     pub fn reason(&self) -> &'static str {
         match (self.because, self.ratio.is_raised()) {
-            (Resized::ByDemand, true) => "its demand leaves room above the registered size",
-            (Resized::ByDemand, false) => "its demand leaves no room above the registered size",
-            (Resized::Unreported, _) => "the agent does not report",
-            (Resized::GuaranteeOverdue, _) => {
-                "a queue waits for its guarantee, and the preemption monitor takes nothing back"
+            (Resized::ByDemand, true) => {
+                "the predicted use of its containers leaves room above the registered size"
             }
-            (Resized::Forbidden, _) => "its nodes may not be raised",
-            (Resized::NotEnforced, _) => "mode enforce was left",
+            (Resized::ByDemand, false) => {
+                "the predicted use of its containers leaves no room above the registered size"
+            }
+            (Resized::Unreported, _) => "its agent does not report",
+            (Resized::GuaranteeOverdue, _) => {
+                "a queue waits for its guarantee and nothing is preempted for it, so the node \
+                 offers less"
+            }
+            (Resized::Forbidden, _) => {
+                "its label is not exclusive, or CapacityScheduler would place containers there \
+                 without Elastane's order"
+            }
+            (Resized::NotEnforced, _) => "the node is no longer in mode enforce",
         }
     }
 }

@@ -120,11 +120,14 @@ pub enum Refusal {
     /// The node registered less than the container requests; CapacityScheduler may see a raised size.
     #[error("the request is larger than the node")]
     LargerThanNode,
-    /// A queue uses its maximum capacity by demand.
-    #[error("queue {0} is at its maximum capacity by demand")]
+    /// A queue is at its maximum capacity by demand, or at its ceiling by request.
+    #[error(
+        "queue {0} has no room: its predicted use is at maximum-capacity, or its requests at \
+         max-ratio.queue"
+    )]
     QueueAtMaximum(Arc<str>),
-    /// A user takes, by demand, what it may of a queue.
-    #[error("user {user} is at its limit in queue {queue} by demand")]
+    /// A user takes, by request and by demand, what it may of a queue.
+    #[error("user {user} is at its limit in queue {queue}, by requests and by predicted use")]
     UserAtLimit {
         /// Who.
         user: Arc<str>,
@@ -132,9 +135,14 @@ pub enum Refusal {
         queue: Arc<str>,
     },
     /// The node's registered size is booked, and what it may book above that is not for this queue.
-    #[error("queue {0} has its guarantee, and another queue waits for its own")]
+    #[error(
+        "another queue waits for its guarantee and goes before queue {0} to capacity above the \
+         node's registered size"
+    )]
     QueueYields(Arc<str>),
     /// Its application or queue is in observe, and the node's registered size is booked.
-    #[error("it is in mode observe, and the node's size is booked")]
+    #[error(
+        "the application or its queue is in mode observe, and the node's registered size is booked"
+    )]
     Observed,
 }

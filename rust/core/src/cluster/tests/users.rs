@@ -47,7 +47,10 @@ fn unknown_containers_stop_at_the_users_limit_of_the_physical_machine() {
     let (placed, refused) = fill(&mut cluster, app, node);
     assert_eq!(placed, 5, "half of 8 GB, and one container like in CapacityScheduler");
     let at_limit = Refusal::UserAtLimit { user: "one".into(), queue: "root.a".into() };
-    assert_eq!(at_limit.to_string(), "user one is at its limit in queue root.a by demand");
+    assert_eq!(
+        at_limit.to_string(),
+        "user one is at its limit in queue root.a, by requests and by predicted use"
+    );
     assert_eq!(refused, Commit::Refused(at_limit));
     assert_eq!(cluster.round(node, request(11, 11), 0), Some(vec![]));
     assert_eq!(cluster.wait_reason(app, 0), Some(WaitReason::UserAtLimit { node }));
