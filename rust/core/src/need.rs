@@ -112,7 +112,7 @@ impl<'a> Need<'a> {
     }
 
     /// Whether the executor would fit if `resource` were unlimited.
-    pub(crate) fn lacks_at_most(&self, left: &Left, peaks: Peaks, resource: Resource) -> bool {
+    pub(crate) fn fits_but_for(&self, left: &Left, peaks: Peaks, resource: Resource) -> bool {
         let terms = self.terms(peaks, left.capacity());
         let needed = |slot, other| match other == resource {
             true => i64::MIN,

@@ -110,7 +110,7 @@ natives! {
         _now_ms: jlong,
     ) {
         let settings = settings(env, &settings_json, virtual_cores_count)?;
-        core(handle)?.go_on_by(settings).map_err(JavaFailure::refused)
+        core(handle)?.apply_settings(settings).map_err(JavaFailure::refused)
     }
 
     "close" fn close(_, handle: jlong) {

@@ -20,17 +20,17 @@ const CHUNK: usize = 500;
 pub(crate) struct Decisions {
     counters: Arc<Counters>,
     journal: JournalWriter,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptDecisions>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptDecisions {
     /// The number of the oldest one.
     first: u64,
     records: VecDeque<Arc<Record>>,
 }
 
-impl Kept {
+impl KeptDecisions {
     /// The number of the newest record.
     fn newest(&self) -> Option<u64> {
         let count = self.records.len() as u64;

@@ -39,7 +39,7 @@ use crate::counters::{Counters, count};
 use crate::decisions::Decisions;
 use crate::effects::Submitted;
 use crate::open_error::OpenError;
-use crate::service::Asked;
+use crate::service::FirstAsk;
 use backlog::Backlog;
 use keeper::Keeper;
 use models::Trained;
@@ -72,7 +72,7 @@ pub(crate) enum Work {
     /// Saves the submission, predicts the application's containers and saves the predictions.
     Submitted(Box<Submitted>),
     /// Adds settings to a submission and predicts the executors again.
-    Asked(Box<Asked>),
+    Asked(Box<FirstAsk>),
     /// Saves a run that ended by this time, and learns from it.
     Ended(Box<Run>, i64),
     /// Saves the changes of running applications until this time, or their whole state, which replaces

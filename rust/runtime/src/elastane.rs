@@ -27,7 +27,7 @@ use crate::questions::{Question, Sources};
 use crate::report::ReportError;
 use crate::service::Service;
 use crate::settings::RuntimeSettings;
-use crate::start_planner::StartPlanner;
+use crate::start_planner::StartPlannerThread;
 use crate::submission::{submission_record, wants_observe};
 use crate::writer::JournalWriter;
 
@@ -39,7 +39,7 @@ pub struct Elastane {
     decisions: Arc<Decisions>,
     reports: LatestReports,
     counters: Arc<Counters>,
-    planner: StartPlanner,
+    planner: StartPlannerThread,
     adviser: Adviser,
 }
 
@@ -69,7 +69,7 @@ impl Elastane {
             Box::new({
                 let service = Arc::clone(&service);
                 move |application, kind, predicted| {
-                    service.lock().foreseen(application, kind, predicted);
+                    service.lock().set_prediction(application, kind, predicted);
                 }
             }),
         )?;
@@ -77,7 +77,7 @@ impl Elastane {
             let ended_ms = run.ended_ms;
             depository.send(Work::Ended(Box::new(run), ended_ms));
         }
-        let planner = StartPlanner::open(Arc::clone(&counters), {
+        let planner = StartPlannerThread::open(Arc::clone(&counters), {
             let (service, decisions) = (Arc::clone(&service), Arc::clone(&decisions));
             move |plan| {
                 let mut service = service.lock();
@@ -110,14 +110,14 @@ impl Elastane {
         }
     }
 
-    /// Goes on by other settings. The files of depository and journal stay those that are open.
+    /// Applies other settings. The files of depository and journal stay those that are open.
     ///
     /// # Errors
     /// A policy that does not exist; nothing is changed then.
-    pub fn go_on_by(&self, settings: RuntimeSettings) -> Result<(), OpenError> {
+    pub fn apply_settings(&self, settings: RuntimeSettings) -> Result<(), OpenError> {
         let RuntimeSettings { service, profile, retention, depository_file: _, journal_file: _ } =
             settings;
-        self.service.lock().go_on_by(service)?;
+        self.service.lock().apply_settings(service)?;
         self.depository.send(Work::Settings(profile, retention));
         Ok(())
     }
@@ -192,9 +192,15 @@ impl Elastane {
         self.decisions.record_all(record);
     }
 
-    /// See [`Cluster::asks_beside`](elastane_core::cluster::Cluster::asks_beside).
-    pub fn asks_beside(&self, application: ApplicationId, countables: &[u64], standing: Standing) {
-        self.service.lock().cluster_mut().asks_beside(application, countables, standing);
+    /// See [`Cluster::set_countables_and_standing`](elastane_core::cluster::Cluster::set_countables_and_standing).
+    pub fn set_countables_and_standing(
+        &self,
+        application: ApplicationId,
+        countables: &[u64],
+        standing: Standing,
+    ) {
+        let mut service = self.service.lock();
+        service.cluster_mut().set_countables_and_standing(application, countables, standing);
     }
 
     /// See [`Service::pending`].
@@ -386,7 +392,7 @@ impl Elastane {
         let slots = vec![amounts; 1_200];
         if let Ok(demand) = Demand::series(SLOT_MS, &slots) {
             let predicted = Predicted { demand, margin: 0.0, basis: Basis::Profile("test".into()) };
-            self.service.lock().foreseen(application, kind, Some(predicted));
+            self.service.lock().set_prediction(application, kind, Some(predicted));
         }
     }
 

@@ -7,7 +7,7 @@ use elastane_runs::{EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSetting
 
 /// The first ask of an application for executors: they are to be predicted again.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct FirstAsk {
     /// The application.
     pub application: ApplicationId,
     /// Its id in YARN.
@@ -35,7 +35,7 @@ impl FirstAsks {
         application: ApplicationId,
         ask: &Ask,
         now_ms: i64,
-    ) -> Option<Asked> {
+    ) -> Option<FirstAsk> {
         if ask.kind.is_application_master() || ask.count == 0 {
             return None;
         }
@@ -46,7 +46,7 @@ impl FirstAsks {
             (EXECUTOR_MEMORY_BYTES, ask.request.memory_bytes as f64),
         ];
         let named = given.map(|(name, amount)| (name.to_owned(), amount));
-        Some(Asked { application, application_id, settings: RunSettings(named.into()), now_ms })
+        Some(FirstAsk { application, application_id, settings: RunSettings(named.into()), now_ms })
     }
 
     pub(crate) fn forget(&mut self, application: ApplicationId) {

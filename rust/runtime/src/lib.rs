@@ -58,7 +58,7 @@ pub use memory_victims::PreemptionOrder;
 pub use open_error::OpenError;
 pub use past::{PastApplication, PastCluster, PastContainer, PastNode};
 pub use report::{Ingested, ReportError};
-pub use service::{Asked, Service};
+pub use service::{FirstAsk, Service};
 pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};
 pub use status::{ServiceStatus, StatusSnapshot};
 pub use submission::submission_record;

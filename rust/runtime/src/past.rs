@@ -14,7 +14,7 @@ pub(crate) use record::Past;
 pub(crate) use snapshot::PastSnapshot;
 
 /// What a service keeps of applications.
-pub(crate) struct Kept<'a> {
+pub(crate) struct KeptOfApplications<'a> {
     pub(crate) past: &'a Past,
     pub(crate) starts: &'a Starts,
     pub(crate) runs: &'a Runs,

@@ -15,12 +15,12 @@ use crate::accounts::Accounts;
 use crate::amounts;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::effects::{Committed, Due, Reported, Submitted};
-pub use crate::first_asks::Asked;
+pub use crate::first_asks::FirstAsk;
 use crate::first_asks::FirstAsks;
 use crate::journal::{JournalEvent, Placed, Record};
 use crate::measured::Measured;
 use crate::memory_victims::{MemoryVictims, PreemptionOrder};
-use crate::past::Kept;
+use crate::past::KeptOfApplications;
 use crate::progress::Trackers;
 use crate::refusals::Refusals;
 use crate::report::{self, ReportError, Sequences};
@@ -80,13 +80,13 @@ impl Service {
         }
     }
 
-    /// Goes on by other settings; whether virtual cores count stays as it is.
+    /// Applies other settings; whether virtual cores count stays as it is.
     ///
     /// # Errors
     /// A policy that does not exist; nothing is changed then.
-    pub fn go_on_by(&mut self, settings: ServiceSettings) -> Result<(), UnknownPolicy> {
+    pub fn apply_settings(&mut self, settings: ServiceSettings) -> Result<(), UnknownPolicy> {
         let policy = policy::named(&settings.policy, settings.policy_options)?;
-        self.cluster.go_on_by(settings.cluster, policy);
+        self.cluster.apply_settings(settings.cluster, policy);
         self.cluster.set_exceptions(&settings.exceptions);
         self.cluster.reprovision_by(settings.reprovision);
         self.settings = settings;
@@ -145,13 +145,13 @@ impl Service {
     }
 
     /// The prediction of an application's containers of one kind; none is the request.
-    pub fn foreseen(
+    pub fn set_prediction(
         &mut self,
         application: ApplicationId,
         kind: ContainerKind,
         predicted: Option<Predicted>,
     ) {
-        self.cluster.foreseen(application, kind, predicted);
+        self.cluster.set_prediction(application, kind, predicted);
     }
 
     /// An application was moved to another queue.
@@ -178,7 +178,12 @@ impl Service {
     }
 
     /// What an application waits for now. Its first ask for executors gives settings to predict by.
-    pub fn pending(&mut self, application: ApplicationId, ask: Ask, now_ms: i64) -> Option<Asked> {
+    pub fn pending(
+        &mut self,
+        application: ApplicationId,
+        ask: Ask,
+        now_ms: i64,
+    ) -> Option<FirstAsk> {
         self.cluster.pending(application, ask, now_ms);
         self.accounts.past.asked(application, &ask, now_ms);
         let first = self.first_asks.asked(application, &ask, now_ms)?;
@@ -377,9 +382,9 @@ impl Service {
     }
 
     /// What is kept of applications, for people's questions.
-    pub(crate) fn kept(&self) -> Kept<'_> {
+    pub(crate) fn kept(&self) -> KeptOfApplications<'_> {
         let Accounts { past, starts, .. } = &self.accounts;
-        Kept { past, starts, runs: &self.runs, settings: &self.settings }
+        KeptOfApplications { past, starts, runs: &self.runs, settings: &self.settings }
     }
 
     /// What a running container is expected to use now.

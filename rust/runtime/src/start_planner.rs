@@ -13,13 +13,13 @@ use elastane_core::cluster::{StartPlan, StartSearch};
 use crate::counters::{Counters, count};
 
 /// Hands searches to their thread, one at a time.
-pub(crate) struct StartPlanner {
+pub(crate) struct StartPlannerThread {
     searches: Option<SyncSender<StartSearch>>,
     is_busy: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl StartPlanner {
+impl StartPlannerThread {
     /// Plans go to `made`. A search that panics is counted, and the former plan stays.
     ///
     /// # Errors

@@ -243,7 +243,7 @@ fn a_node_that_holds_too_much_gives_way_after_enforce_was_left() {
     let scene = Scene::of_four("enforce");
     let change = |elastane: &Elastane| elastane.bookable_changes(1, START_MS)[0].ratio.is_raised();
     assert!(change(&scene.elastane), "as far as is booked");
-    scene.elastane.go_on_by(settings(scene.folder.path(), "observe", &[])).unwrap();
+    scene.elastane.apply_settings(settings(scene.folder.path(), "observe", &[])).unwrap();
     assert!(!change(&scene.elastane));
     assert_eq!(scene.named_until(&["d"], 15), ["0: d told", "15: d killed"]);
     scene.elastane.finished("c", START_MS);

@@ -102,7 +102,7 @@ fn a_prediction_that_is_handed_in_plans_the_next_container() {
         margin: 0.0,
         basis: Basis::Profile("nightly".into()),
     };
-    service.foreseen(application, KIND, Some(predicted));
+    service.set_prediction(application, KIND, Some(predicted));
     service.pending(application, ask(1), START_MS);
     let placed = commit(&mut service, application, node);
     assert_eq!(placed.profile.as_deref(), Some("nightly"));
@@ -118,7 +118,7 @@ fn use_is_compared_with_what_was_predicted() {
         margin: 0.2,
         basis: Basis::Profile("nightly".into()),
     };
-    service.foreseen(application, KIND, Some(predicted));
+    service.set_prediction(application, KIND, Some(predicted));
     service.pending(application, ask(1), START_MS);
     commit(&mut service, application, node);
 

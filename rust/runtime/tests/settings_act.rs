@@ -212,15 +212,16 @@ fn settings_act_while_the_core_runs() {
     let planned = |sequence| reply(&elastane, sequence, START_MS, &[("a", GB)]).plans;
     assert_eq!(planned(1), [], "observe");
 
-    let go_on_by = |mode, more| elastane.go_on_by(settings(folder.path(), mode, more)).unwrap();
-    go_on_by("enforce", &[]);
+    let apply_settings =
+        |mode, more| elastane.apply_settings(settings(folder.path(), mode, more)).unwrap();
+    apply_settings("enforce", &[]);
     let [plan] = &planned(2)[..] else { panic!("enforce plans limits") };
     assert_eq!(plan.steps[0].limits.cpu_cap_cores, None);
-    go_on_by("enforce", &[("plan.cpu.cap-ratio", "3"), ("plan.valid-for-ms", "9000")]);
+    apply_settings("enforce", &[("plan.cpu.cap-ratio", "3"), ("plan.valid-for-ms", "9000")]);
     let reply = reply(&elastane, 3, START_MS, &[("a", GB)]);
     assert_eq!(reply.plans[0].steps[0].limits.cpu_cap_cores, Some(3.0));
     assert_eq!(reply.valid_for_ms, 9_000);
-    go_on_by("observe", &[]);
+    apply_settings("observe", &[]);
     assert_eq!(planned(4), [], "observe again");
 }
 
@@ -276,7 +277,7 @@ fn an_application_is_in_observe_by_its_tag_or_its_queue_and_is_planned_by_its_re
     place("plain", "application_2_0001", &["elastane.mode=enforce"]);
     place("tagged", "application_2_0002", &["elastane.mode=observe"]);
     let by_queue = [("mode.queue.root", "observe"), ("mode.queue.root.other", "enforce")];
-    elastane.go_on_by(settings(folder.path(), "enforce", &by_queue)).unwrap();
+    elastane.apply_settings(settings(folder.path(), "enforce", &by_queue)).unwrap();
     place("by-queue", "application_2_0003", &["elastane.mode=enforce"]);
     elastane.close();
 

@@ -161,6 +161,6 @@ fn what_the_core_found_is_no_reason_where_capacity_scheduler_decides_by_now() {
         status["waiting"][0]["limit_of"].clone()
     };
     assert_eq!(limit_of(), "elastane");
-    elastane.go_on_by(common::settings(folder.path(), "observe", &[])).unwrap();
+    elastane.apply_settings(common::settings(folder.path(), "observe", &[])).unwrap();
     assert_eq!(limit_of(), "capacity-scheduler");
 }

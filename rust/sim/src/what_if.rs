@@ -114,11 +114,11 @@ pub fn what_if(scenario: &Scenario, policy: &dyn Policy, options: Options) -> An
                 let all = nodes.iter().map(|node| &node.node);
                 PlannedStarts::new(by, all, index, &waiting, options.margin, scenario.now_ms)
             });
-            let lets = |executor: &Pending| {
+            let allows = |executor: &Pending| {
                 let planned = planned.as_ref();
-                planned.is_none_or(|planned| planned.lets(&executor.application))
+                planned.is_none_or(|planned| planned.allows(&executor.application))
             };
-            let placed = best(&waiting, &judged, lets).map(|best| waiting[best]);
+            let placed = best(&waiting, &judged, allows).map(|best| waiting[best]);
             let candidates = waiting.iter().zip(judged);
             heartbeats.push(Heartbeat {
                 node: on.id.clone(),
@@ -185,11 +185,11 @@ fn candidate(executor: &Pending, judged: FitAndScore, policy: &dyn Policy) -> Wh
 fn best(
     waiting: &[&Pending],
     judged: &[FitAndScore],
-    lets: impl Fn(&Pending) -> bool,
+    allows: impl Fn(&Pending) -> bool,
 ) -> Option<usize> {
     let scores = || {
         let judged = judged.iter().enumerate();
-        let judged = judged.filter(|(at, _)| lets(waiting[*at]));
+        let judged = judged.filter(|(at, _)| allows(waiting[*at]));
         judged.filter_map(|(at, judged)| Some((at, judged.as_ref().ok()?.0)))
     };
     let (_, smallest) = scores().min_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -75,8 +75,8 @@ impl Cluster {
         &self.settings
     }
 
-    /// Goes on by other settings and another policy; whether virtual cores count stays as it is.
-    pub fn go_on_by(&mut self, settings: ClusterSettings, policy: Box<dyn Policy>) {
+    /// Applies other settings and another policy; whether virtual cores count stays as it is.
+    pub fn apply_settings(&mut self, settings: ClusterSettings, policy: Box<dyn Policy>) {
         let virtual_cores_count = self.settings.virtual_cores_count;
         self.settings = ClusterSettings { virtual_cores_count, ..settings };
         self.state.nodes.enforce(settings.enforce);
@@ -102,9 +102,9 @@ impl Cluster {
     }
 
     fn nodes_changed(&mut self, label: &str) {
-        let physical = self.state.nodes.registered_of(label);
-        let physical = physical.bookable(self.settings.virtual_cores_count);
-        self.bookable.shares.set_physical(label, physical.into());
+        let registered = self.state.nodes.registered_of(label);
+        let registered = registered.bookable(self.settings.virtual_cores_count);
+        self.bookable.shares.set_registered(label, registered.into());
     }
 
     /// A node got another label; empty for none.
@@ -133,7 +133,7 @@ impl Cluster {
         self.state.nodes.enforce_as(exceptions);
         self.bookable.set_ceilings(exceptions);
         let changed = self.state.observe_queues(exceptions.enforce_by_queue.clone());
-        self.waiting.foreseen_anew(&changed, &self.state.applications);
+        self.waiting.refresh_predictions(&changed, &self.state.applications);
     }
 
     /// A node is gone, and its containers with it.
@@ -178,7 +178,7 @@ impl Cluster {
 
     /// The prediction for an application's containers of one kind changed; none plans them at their request.
     /// Running containers keep the demand with which they were placed.
-    pub fn foreseen(
+    pub fn set_prediction(
         &mut self,
         application: ApplicationId,
         kind: ContainerKind,
@@ -187,7 +187,7 @@ impl Cluster {
         if let Some(entry) = self.state.applications.get_mut(&application)
             && entry.demands.set(kind, predicted)
         {
-            self.waiting.foreseen(application, kind, &entry.demands);
+            self.waiting.set_prediction(application, kind, &entry.demands);
         }
     }
 
@@ -195,7 +195,7 @@ impl Cluster {
     pub fn application_moved(&mut self, application: ApplicationId, queue: &str) {
         if self.state.move_application(application, queue) {
             self.waiting.move_to_queue(application, queue);
-            self.waiting.foreseen_anew(&[application], &self.state.applications);
+            self.waiting.refresh_predictions(&[application], &self.state.applications);
             let containers = self.state.containers.values_mut();
             let of_it = containers.filter(|it| it.application == application);
             self.bookable.shares.carry_over(of_it, |taken_by| taken_by.queue = queue.into());
@@ -220,7 +220,7 @@ impl Cluster {
 
     /// What an application's next container asks for beside memory and virtual cores, and what its queue
     /// does with its asks. To be called before the ask that it belongs to.
-    pub fn asks_beside(
+    pub fn set_countables_and_standing(
         &mut self,
         application: ApplicationId,
         countables: &[u64],

@@ -25,7 +25,7 @@ use crate::decisions::Decisions;
 use crate::effects::Submitted;
 use crate::journal::{JournalEvent, Record};
 use crate::open_error::OpenError;
-use crate::service::Asked;
+use crate::service::FirstAsk;
 
 /// The profiles of the applications that ran last are made before the first heartbeat, those of the
 /// others in the background. A profile takes some 6 ms, with runs of half an hour 30 ms.
@@ -148,7 +148,7 @@ impl Keeper {
                 self.shared.profiles.cache.lock().drop_old(now_ms);
                 self.pruning = Some(Pruning::new(self.retention, now_ms));
             }
-            Work::Settings(profile, retention) => self.go_on_by(profile, retention),
+            Work::Settings(profile, retention) => self.apply_settings(profile, retention),
             Work::Close => return true,
             asked => self.asked.push_back(asked),
         }
@@ -156,9 +156,9 @@ impl Keeper {
     }
 
     /// Profiles by the former settings serve until they are made anew, in the background.
-    fn go_on_by(&mut self, profile: ProfileSettings, retention: Retention) {
+    fn apply_settings(&mut self, profile: ProfileSettings, retention: Retention) {
         self.retention = retention;
-        if self.shared.profiles.go_on_by(profile) {
+        if self.shared.profiles.apply_settings(profile) {
             let queued = latest_applications(&self.depository)
                 .map(|applications| self.profiles_to_make = applications.into());
             self.tell("profiles are made by the new settings only as applications end", queued);
@@ -239,7 +239,7 @@ impl Keeper {
         self.running.save_predictions(&mut self.depository, new)
     }
 
-    fn asked(&mut self, asked: &Asked) -> Result<(), StoreError> {
+    fn asked(&mut self, asked: &FirstAsk) -> Result<(), StoreError> {
         // The first ask of an application that an earlier process knew is saved already.
         let Some(submission) = self.running.complete(&asked.application_id, &asked.settings) else {
             return Ok(());

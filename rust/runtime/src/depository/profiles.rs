@@ -30,7 +30,7 @@ impl ProfilesInUse {
     }
 
     /// Profiles are made by these settings from now on. Returns whether they differ from the former ones.
-    pub(super) fn go_on_by(&self, settings: ProfileSettings) -> bool {
+    pub(super) fn apply_settings(&self, settings: ProfileSettings) -> bool {
         let former = std::mem::replace(&mut *self.settings.lock(), settings);
         former != settings
     }

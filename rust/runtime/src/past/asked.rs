@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 /// Containers that are asked for and have not started: when, and how many, the first first.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Asked {
+pub(super) struct OpenAsks {
     since: VecDeque<(i64, u32)>,
     count: u32,
 }
 
-impl Asked {
+impl OpenAsks {
     /// The number of containers that are asked for now. If it fell, those that were asked for last were taken back.
     pub(super) fn set_count(&mut self, count: u32, now_ms: i64) {
         if count > self.count {
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_one_that_was_asked_for_first_starts_first() {
-        let mut asked = Asked::default();
+        let mut asked = OpenAsks::default();
         asked.set_count(2, 100);
         asked.set_count(3, 200);
         let first = [asked.take_oldest(), asked.take_oldest()];
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn those_that_were_asked_for_last_are_taken_back_first() {
-        let mut asked = Asked::default();
+        let mut asked = OpenAsks::default();
         asked.set_count(2, 100);
         asked.set_count(5, 200);
         asked.set_count(1, 300);

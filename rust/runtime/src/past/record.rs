@@ -7,7 +7,7 @@ use elastane_core::Cluster;
 use elastane_core::cluster::{ApplicationId, Ask, Container, QueueShare};
 use elastane_runs::{LedgerSubject, OpenRun, Run, RunSeries, RunSettings};
 
-use super::asked::Asked;
+use super::asked::OpenAsks;
 use super::cluster::PastContainer;
 
 /// The largest numbers of containers, and of slots of their series, that are kept of ended applications: 30 MB. Beyond
@@ -34,14 +34,14 @@ pub(crate) struct Past {
     places: HashMap<String, (ApplicationId, usize)>,
     /// Ended; the last samples of the first ones have not arrived.
     ended: VecDeque<Arc<RecordedApplication>>,
-    kept: Kept,
+    kept: EndedSize,
     /// Known in every mode.
     queues: Vec<QueueShare>,
 }
 
 /// What the ended applications take.
 #[derive(Debug, Clone, Copy, Default)]
-struct Kept {
+struct EndedSize {
     containers: usize,
     slots: usize,
 }
@@ -57,7 +57,7 @@ pub(crate) struct RecordedApplication {
     pub(crate) containers: Vec<PastContainer>,
     /// None before its last samples have arrived.
     pub(crate) series: Option<Vec<RunSeries>>,
-    asked: Asked,
+    asked: OpenAsks,
 }
 
 impl RecordedApplication {
@@ -135,7 +135,7 @@ impl Past {
                 ended_ms: None,
                 containers: Vec::new(),
                 series: None,
-                asked: Asked::default(),
+                asked: OpenAsks::default(),
             };
             self.running.insert(application, record);
         }

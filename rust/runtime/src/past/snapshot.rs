@@ -5,7 +5,7 @@ use std::sync::Arc;
 use elastane_core::cluster::{ApplicationId, QueueShare};
 use parking_lot::Mutex;
 
-use super::Kept;
+use super::KeptOfApplications;
 use super::cluster::{PastApplication, PastCluster, PastNode};
 use super::record::RecordedApplication;
 use crate::depository::DepositoryThread;
@@ -26,7 +26,7 @@ pub(crate) struct PastSnapshot {
 impl PastSnapshot {
     /// None where nothing is recorded.
     pub(crate) fn begin(service: &Service, now_ms: i64) -> Option<Self> {
-        let Kept { past, settings, .. } = service.kept();
+        let KeptOfApplications { past, settings, .. } = service.kept();
         let nodes = service.cluster().nodes().map(|(_, entry)| PastNode {
             registered: entry.registered,
             physical: entry.node.capacity,
@@ -75,7 +75,7 @@ impl PastSnapshot {
 
 /// A running application.
 fn so_far(service: &Service, application: ApplicationId) -> Option<RecordedApplication> {
-    let Kept { past, runs, .. } = service.kept();
+    let KeptOfApplications { past, runs, .. } = service.kept();
     let recorded = past.running(application)?.clone();
     Some(recorded.so_far(runs.open(application)?, runs.settings(application)?))
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::depository::DepositoryThread;
-use crate::past::Kept;
+use crate::past::KeptOfApplications;
 use crate::service::Service;
 
 /// Applications that are copied before a heartbeat gets its turn.
@@ -94,7 +94,7 @@ struct RunSnapshot {
 impl RunSnapshot {
     /// Of those that still run.
     fn take_all(service: &Service, applications: &[ApplicationId]) -> Vec<Self> {
-        let Kept { runs, starts, .. } = service.kept();
+        let KeptOfApplications { runs, starts, .. } = service.kept();
         let taken = applications.iter().filter_map(|application| {
             let run = runs.open(*application)?;
             Some(Self {

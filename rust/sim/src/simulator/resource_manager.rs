@@ -147,14 +147,17 @@ impl ResourceManager {
     /// its executors, which has a share of the master.
     pub(super) fn held(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
         let id = self.register(place, spec, now_ms);
-        self.service.cluster_mut().asks_beside(id, &[], Standing::Held);
+        self.service.cluster_mut().set_countables_and_standing(id, &[], Standing::Held);
         self.service.pending(id, Ask { count: 1, ..ask_of(spec) }, now_ms);
     }
 
     /// An application is submitted, or held back no more.
     pub(super) fn arrived(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
         match self.applications[place].id {
-            Some(id) => self.service.cluster_mut().asks_beside(id, &[], Standing::Ordered),
+            Some(id) => {
+                let cluster = self.service.cluster_mut();
+                cluster.set_countables_and_standing(id, &[], Standing::Ordered);
+            }
             None => {
                 self.register(place, spec, now_ms);
             }

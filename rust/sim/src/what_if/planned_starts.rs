@@ -79,7 +79,7 @@ impl<'a> PlannedStarts<'a> {
     }
 
     /// Whether a fitting executor of an application is allowed on the node.
-    pub(super) fn lets(&self, application: &str) -> bool {
+    pub(super) fn allows(&self, application: &str) -> bool {
         self.named.contains(application)
     }
 

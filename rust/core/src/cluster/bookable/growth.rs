@@ -20,7 +20,7 @@ const GROW_BY_THOUSANDTHS: u32 = 250;
 
 impl BookableRatio {
     /// The registered size.
-    pub const PHYSICAL: Self = Self { memory_thousandths: 1_000, vcores_thousandths: 1_000 };
+    pub const REGISTERED: Self = Self { memory_thousandths: 1_000, vcores_thousandths: 1_000 };
 
     pub(crate) fn both(ratio: f64) -> Self {
         Self::rounded_up(Ratios::both(ratio))
@@ -37,7 +37,7 @@ impl BookableRatio {
 
     /// Whether more than the registered size may be booked.
     pub fn is_raised(self) -> bool {
-        self != Self::PHYSICAL
+        self != Self::REGISTERED
     }
 
     /// Whether less may be booked of any resource.
@@ -115,13 +115,13 @@ mod tests {
     use super::*;
 
     fn memory(thousandths: u32) -> BookableRatio {
-        BookableRatio { memory_thousandths: thousandths, ..BookableRatio::PHYSICAL }
+        BookableRatio { memory_thousandths: thousandths, ..BookableRatio::REGISTERED }
     }
 
     #[test]
     fn it_grows_by_a_quarter_every_three_seconds_and_falls_at_once() {
         let mut growth = Growth::default();
-        let booked = BookableRatio::PHYSICAL;
+        let booked = BookableRatio::REGISTERED;
         let mut next = |current, target, now_ms| {
             let next = growth.next(memory(current), memory(target), booked, 3_000, now_ms);
             growth.resized(memory(current), next, now_ms);
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn small_losses_are_not_made_but_the_way_back_is_gone_wholly() {
         let growth = Growth::default();
-        let booked = BookableRatio::PHYSICAL;
+        let booked = BookableRatio::REGISTERED;
         assert_eq!(growth.next(memory(1_500), memory(1_501), booked, 3_000, 0), memory(1_501));
         assert_eq!(growth.next(memory(1_500), memory(1_480), booked, 3_000, 0), memory(1_500));
         assert_eq!(growth.next(memory(1_010), memory(1_000), booked, 3_000, 0), memory(1_000));

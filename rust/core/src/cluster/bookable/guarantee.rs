@@ -1,5 +1,5 @@
 //! How far a cluster may be raised so that every queue's guarantee stays deliverable:
-//! `physical ÷ Σ g_q·ρ_q`, with the guaranteed share g_q and the proven ratio ρ_q = demand ÷ request.
+//! `registered ÷ Σ g_q·ρ_q`, with the guaranteed share g_q and the proven ratio ρ_q = demand ÷ request.
 //!
 //! Demand of memory is the containers' peaks. Of what runs, the part counts that nodes hold at once
 //! ([`held_at_once`]): peaks that do not meet leave room for others.
@@ -82,16 +82,16 @@ fn held_at_once(fullest_bytes: i64, claims: &[Claim]) -> f64 {
     if peaks > 0 { (fullest_bytes as f64 / peaks as f64).clamp(0.0, 1.0) } else { 1.0 }
 }
 
-/// `Σ g_q·ρ_q`: the part of the physical machines that all guarantees demand together. What no queue is
+/// `Σ g_q·ρ_q`: the part of the nodes' registered sizes that all guarantees demand together. What no queue is
 /// guaranteed counts as claimed in full. At most 1, since no node shrinks below its registered size.
 /// `fullest_bytes` is that of [`held_at_once`].
-pub(crate) fn claimed(physical: Booked, claims: &[Claim], fullest_bytes: i64) -> Ratios {
+pub(crate) fn claimed(registered: Booked, claims: &[Claim], fullest_bytes: i64) -> Ratios {
     let at_once = held_at_once(fullest_bytes, claims);
     let nothing = Ratios::both(0.0);
     let add = |a: f64, b: f64| a + b;
     let (mut guaranteed, mut claimed) = (nothing, nothing);
     for claim in claims {
-        let share = claim.guaranteed.over(physical, 0.0);
+        let share = claim.guaranteed.over(registered, 0.0);
         guaranteed = guaranteed.zip(share, add);
         claimed =
             claimed.zip(share.zip(claim.proven_ratio(at_once), |share, ratio| share * ratio), add);

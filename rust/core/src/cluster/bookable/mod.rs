@@ -230,14 +230,14 @@ impl Bookable {
         now_ms: i64,
     ) -> (BookableRatio, Resized) {
         if !entry.is_enforced {
-            return (BookableRatio::PHYSICAL, Resized::NotEnforced);
+            return (BookableRatio::REGISTERED, Resized::NotEnforced);
         }
         // The maxima by demand of a raised label would keep out the queues that may borrow from a shared one.
         if self.is_forbidden || self.shares.is_label_shared(&entry.label) {
-            return (BookableRatio::PHYSICAL, Resized::Forbidden);
+            return (BookableRatio::REGISTERED, Resized::Forbidden);
         }
         if !entry.is_fresh(settings.fresh_for_ms, now_ms) {
-            return (BookableRatio::PHYSICAL, Resized::Unreported);
+            return (BookableRatio::REGISTERED, Resized::Unreported);
         }
         let registered = entry.registered_as_booked(settings.virtual_cores_count);
         let settled = registered.max(Booked::from(entry.booked));

@@ -33,11 +33,11 @@ impl Owed {
     }
 
     /// Notes what a leaf queue takes of a label's nodes, which have `capacity`.
-    pub(super) fn note(&mut self, part: &mut Part, physical: Booked, capacity: Amounts) {
-        if part.is_over_guarantee(physical) {
+    pub(super) fn note(&mut self, part: &mut Part, registered: Booked, capacity: Amounts) {
+        if part.is_over_guarantee(registered) {
             self.over_guarantee.insert(Arc::clone(&part.label));
         }
-        let share = part.guaranteed_share(physical);
+        let share = part.guaranteed_share(registered);
         let beyond = part.planned.minus(capacity.scaled(share)).masked_by(capacity.known_mask());
         part.beyond = beyond.max(Amounts::ZERO);
         if Resource::FLOWS.into_iter().any(|flow| part.beyond.get(flow) > 0) {
@@ -65,7 +65,7 @@ impl Owed {
     pub(super) fn owes_flow(
         &self,
         part: &Part,
-        physical: Booked,
+        registered: Booked,
         owed_flows: Amounts,
         mean: Amounts,
         lacking: Resource,
@@ -73,7 +73,7 @@ impl Owed {
         let Some(flows) = self.flows.get(&part.label) else {
             return false;
         };
-        let share = flows.capacity.scaled(part.guaranteed_share(physical));
+        let share = flows.capacity.scaled(part.guaranteed_share(registered));
         let with_it = part.planned.plus(mean);
         let is_within =
             |flow| flows.capacity.get(flow) == 0 || with_it.get(flow) <= share.get(flow);

@@ -87,56 +87,58 @@ impl Part {
             .is_some_and(|share| share.is_leaf && share.preempted_within_ms.is_some())
     }
 
-    pub(super) fn guaranteed(&self, physical: Booked) -> Booked {
+    pub(super) fn guaranteed(&self, registered: Booked) -> Booked {
         let Some(share) = &self.share else {
             return Booked::default();
         };
-        share.guaranteed.map_or_else(|| physical.scaled(Ratios::both(share.capacity)), Booked::from)
+        share
+            .guaranteed
+            .map_or_else(|| registered.scaled(Ratios::both(share.capacity)), Booked::from)
     }
 
     /// The guaranteed share of the nodes, which for flows is that of the memory.
-    pub(super) fn guaranteed_share(&self, physical: Booked) -> f64 {
-        self.guaranteed(physical).over(physical, 0.0).memory
+    pub(super) fn guaranteed_share(&self, registered: Booked) -> f64 {
+        self.guaranteed(registered).over(registered, 0.0).memory
     }
 
-    pub(super) fn at_most(&self, physical: Booked) -> Booked {
+    pub(super) fn at_most(&self, registered: Booked) -> Booked {
         let Some(share) = &self.share else {
-            return physical;
+            return registered;
         };
-        share.at_most.map_or_else(|| physical.scaled(Ratios::both(share.maximum)), Booked::from)
+        share.at_most.map_or_else(|| registered.scaled(Ratios::both(share.maximum)), Booked::from)
     }
 
     /// What each user may take if this container is to start.
-    pub(super) fn user_limit(&self, physical: Booked, next: &Next<'_>) -> Option<Booked> {
+    pub(super) fn user_limit(&self, registered: Booked, next: &Next<'_>) -> Option<Booked> {
         let limit = self.share.as_ref()?.user_limit?;
-        let guaranteed = self.guaranteed(physical);
-        let consumed = self.users.consumed(self.taken, physical);
-        let queue = QueueNow { physical, guaranteed, consumed, active_users: next.active_users };
+        let guaranteed = self.guaranteed(registered);
+        let consumed = self.users.consumed(self.taken, registered);
+        let queue = QueueNow { registered, guaranteed, consumed, active_users: next.active_users };
         Some(limit.of(&queue, next.container.demanded))
     }
 
     /// The limit on the queue's demand. `None` if the maximum is all nodes: the sum of peaks that never coincide may
     /// exceed the nodes, although the containers fit.
-    pub(super) fn at_most_by_demand(&self, physical: Booked) -> Option<Booked> {
-        let at_most = self.at_most(physical);
-        (!physical.fits_into(at_most)).then_some(at_most)
+    pub(super) fn at_most_by_demand(&self, registered: Booked) -> Option<Booked> {
+        let at_most = self.at_most(registered);
+        (!registered.fits_into(at_most)).then_some(at_most)
     }
 
     /// Whether containers of this demand stay within its maximum.
-    pub(super) fn admits(&self, demanded: Booked, physical: Booked) -> bool {
-        self.at_most_by_demand(physical).is_none_or(|at_most| demanded.fits_into(at_most))
+    pub(super) fn admits(&self, demanded: Booked, registered: Booked) -> bool {
+        self.at_most_by_demand(registered).is_none_or(|at_most| demanded.fits_into(at_most))
     }
 
     /// Whether the queue is within its guarantee with one more container of this size.
-    pub(super) fn guarantees(&self, requested: Booked, physical: Booked) -> bool {
-        self.taken.requested.plus(requested).fits_into(self.guaranteed(physical))
+    pub(super) fn guarantees(&self, requested: Booked, registered: Booked) -> bool {
+        self.taken.requested.plus(requested).fits_into(self.guaranteed(registered))
     }
 
-    pub(super) fn is_below_guarantee(&self, physical: Booked) -> bool {
-        self.taken.requested.is_below(self.guaranteed(physical))
+    pub(super) fn is_below_guarantee(&self, registered: Booked) -> bool {
+        self.taken.requested.is_below(self.guaranteed(registered))
     }
 
-    pub(super) fn is_over_guarantee(&self, physical: Booked) -> bool {
-        !self.taken.requested.fits_into(self.guaranteed(physical))
+    pub(super) fn is_over_guarantee(&self, registered: Booked) -> bool {
+        !self.taken.requested.fits_into(self.guaranteed(registered))
     }
 }

@@ -1,4 +1,4 @@
-//! The queues' shares of the physical machines, and what their containers take of it.
+//! The queues' shares of the nodes' registered sizes, and what their containers take of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::resources::Resource;
 pub(crate) struct Shares {
     queues: Queues,
     /// Sum of the registered sizes, by label.
-    physical: BTreeMap<Arc<str>, Booked>,
+    registered: BTreeMap<Arc<str>, Booked>,
     owed: Owed,
     /// The labels with a raised node.
     raised: BTreeSet<Arc<str>>,
@@ -86,8 +86,8 @@ impl Shares {
     }
 
     /// The sum of the registered sizes of a label's nodes changed.
-    pub(crate) fn set_physical(&mut self, label: &str, physical: Booked) {
-        self.physical.insert(label.into(), physical);
+    pub(crate) fn set_registered(&mut self, label: &str, registered: Booked) {
+        self.registered.insert(label.into(), registered);
     }
 
     /// The labels with a raised node. Elsewhere CapacityScheduler's own maxima hold, which are by request and
@@ -111,16 +111,16 @@ impl Shares {
         self.owed.clear();
         for part in self.queues.iter_mut() {
             part.history.advance(part.taken, now_ms);
-            let physical = physical_of(&self.physical, &part.label);
-            part.users.refresh(part.taken, physical);
+            let registered = registered_of(&self.registered, &part.label);
+            part.users.refresh(part.taken, registered);
             if part.is_leaf() {
                 let capacity = capacity.get(&part.label).copied().unwrap_or_default();
-                self.owed.note(part, physical, capacity);
+                self.owed.note(part, registered, capacity);
             }
         }
     }
 
-    /// The most that may be booked on all nodes of a label together, as a multiple of the physical
+    /// The most that may be booked on all nodes of a label together, as a multiple of the registered
     /// size; none while no queue is known. `waiting` is what each leaf queue's containers would take, and
     /// `fullest_bytes` what the nodes hold of memory in their fullest slots together.
     pub(super) fn most_booked(
@@ -129,16 +129,16 @@ impl Shares {
         waiting: &HashMap<&str, QueueWaits>,
         fullest_bytes: i64,
     ) -> Option<Ratios> {
-        let physical = physical_of(&self.physical, label);
+        let registered = registered_of(&self.registered, label);
         let mut claims = Vec::new();
         for (queue, part) in self.queues.iter() {
             if &*part.label == label && part.is_leaf() {
                 let waits = waiting.get(&**queue).map(|waits| waits.taken).unwrap_or_default();
-                let guaranteed = part.guaranteed(physical);
+                let guaranteed = part.guaranteed(registered);
                 claims.push(Claim { guaranteed, taken: part.taken, waits, history: part.history });
             }
         }
-        let most = || claimed(physical, &claims, fullest_bytes).map(|claimed| 1.0 / claimed);
+        let most = || claimed(registered, &claims, fullest_bytes).map(|claimed| 1.0 / claimed);
         (!claims.is_empty()).then(most)
     }
 
@@ -149,7 +149,7 @@ impl Shares {
             .iter()
             .filter_map(|(queue, part)| Some((queue, waiting.get(&**queue)?, part)));
         let below = parts.filter(|(_, _, part)| {
-            part.is_leaf() && part.is_below_guarantee(physical_of(&self.physical, &part.label))
+            part.is_leaf() && part.is_below_guarantee(registered_of(&self.registered, &part.label))
         });
         let below = below.map(|(queue, waits, part)| BelowGuarantee {
             label: Arc::clone(&part.label),
@@ -170,16 +170,17 @@ impl Shares {
     /// Cause: the monitor compares dominant shares and assigns to a queue all virtual cores that nobody asks for. On
     /// raised nodes the queue's memory is a smaller share, so the queue seems to hold less than its guarantee.
     pub(super) fn withheld(&self, label: &str, now_ms: i64) -> Option<Booked> {
-        let physical = physical_of(&self.physical, label);
-        let registered = self.physical.values().filter(|it| **it != Booked::default());
-        if registered.count() != 1 {
+        let registered = registered_of(&self.registered, label);
+        let of_labels = self.registered.values().filter(|it| **it != Booked::default());
+        if of_labels.count() != 1 {
             // With nodes of several labels, the label for which an application waits is unknown.
             return None;
         }
         let overdue = self.waits.overdue(label, now_ms).filter_map(|overdue| {
             let part = self.known(overdue.queue, label)?;
-            let may_give = |giver: &Arc<str>| self.may_give(giver, overdue.queue, label, physical);
-            let lacks = part.guaranteed(physical).minus(part.taken.requested);
+            let may_give =
+                |giver: &Arc<str>| self.may_give(giver, overdue.queue, label, registered);
+            let lacks = part.guaranteed(registered).minus(part.taken.requested);
             let withheld =
                 if overdue.is_new { lacks.times(overdue.times) } else { Booked::default() };
             self.queues.paths().any(may_give).then_some(withheld)
@@ -189,12 +190,12 @@ impl Shares {
 
     /// Whether the monitor may take containers of one leaf queue for another one: up to the first queue above both, it
     /// and those above it hold more than their guarantees.
-    fn may_give(&self, giver: &str, taker: &str, label: &str, physical: Booked) -> bool {
+    fn may_give(&self, giver: &str, taker: &str, label: &str, registered: Booked) -> bool {
         let is_above_both = |queue: &str| with_ancestors(taker).any(|other| other == queue);
         let mut own = with_ancestors(giver).take_while(|queue| !is_above_both(queue));
         giver != taker
             && self.known(giver, label).is_some_and(Part::may_be_preempted)
-            && own.all(|it| self.known(it, label).is_none_or(|it| it.is_over_guarantee(physical)))
+            && own.all(|it| self.known(it, label).is_none_or(|it| it.is_over_guarantee(registered)))
     }
 
     /// The preemption monitor may take a container on a node of a label.
@@ -215,9 +216,9 @@ impl Shares {
     /// Whether a queue gets nothing of what nodes may book above their registered size: it has its guarantee, and
     /// another queue waits for its own.
     pub(crate) fn yields(&self, queue: &str, label: &str) -> bool {
-        let physical = physical_of(&self.physical, label);
+        let registered = registered_of(&self.registered, label);
         let is_below = |queue: &str| {
-            self.known(queue, label).is_some_and(|part| part.is_below_guarantee(physical))
+            self.known(queue, label).is_some_and(|part| part.is_below_guarantee(registered))
         };
         self.is_guarantee_waited_for(label)
             && self.known(queue, label).is_some()
@@ -248,9 +249,9 @@ impl Shares {
     /// Whether this queue or one above is by request above its maximum part of nodes of this size, while all of
     /// them are by demand within that part of the registered nodes.
     pub(crate) fn is_above_maximum_of(&self, queue: &str, label: &str, size: Booked) -> bool {
-        let physical = physical_of(&self.physical, label);
+        let registered = registered_of(&self.registered, label);
         let parts = || with_ancestors(queue).filter_map(|queue| self.known(queue, label));
-        parts().all(|part| part.admits(part.taken.demanded, physical))
+        parts().all(|part| part.admits(part.taken.demanded, registered))
             && parts().any(|part| !part.taken.requested.fits_into(part.at_most(size)))
     }
 
@@ -272,9 +273,9 @@ impl Shares {
         if !self.is_any_over_guarantee(label) {
             return false;
         }
-        let physical = physical_of(&self.physical, label);
+        let registered = registered_of(&self.registered, label);
         let part = self.known(queue, label);
-        part.is_some_and(|part| part.guarantees(request.into(), physical))
+        part.is_some_and(|part| part.guarantees(request.into(), registered))
     }
 
     /// Why a container that lacks a resource goes by request all the same, if it does: with it the queue is within its
@@ -293,10 +294,10 @@ impl Shares {
         if !self.is_any_flow_beyond(label) {
             return None;
         }
-        let physical = physical_of(&self.physical, label);
+        let registered = registered_of(&self.registered, label);
         let part = self.known(queue, label)?;
-        let is_owed = part.guarantees(request.into(), physical)
-            && self.owed.owes_flow(part, physical, self.owed_flows(label), mean(), lacking);
+        let is_owed = part.guarantees(request.into(), registered)
+            && self.owed.owes_flow(part, registered, self.owed_flows(label), mean(), lacking);
         is_owed.then_some(PlacedReason::OwedFlow)
     }
 
@@ -309,15 +310,16 @@ impl Shares {
     /// How much more of containers like this one fits below the maxima of a queue and of those above it, and
     /// below the limit of its user where a node is raised; none while none of the queues is known.
     pub(crate) fn headroom(&self, next: &Next<'_>) -> Option<Booked> {
-        let physical = physical_of(&self.physical, next.label);
+        let registered = registered_of(&self.registered, next.label);
         let of_queues = with_ancestors(next.queue).filter_map(|queue| {
             let part = self.known(queue, next.label)?;
-            let (at_most, by_demand) = (part.at_most(physical), part.at_most_by_demand(physical));
+            let (at_most, by_demand) =
+                (part.at_most(registered), part.at_most_by_demand(registered));
             Some(room(part.taken, at_most, by_demand, self.ceiling(queue), next.container))
         });
         let limited = self.known(next.queue, next.label).filter(|_| self.is_raised(next.label));
         let of_user = limited.and_then(|part| {
-            let limit = part.user_limit(physical, next)?;
+            let limit = part.user_limit(registered, next)?;
             let of_user = part.users.of(next.user);
             Some(room(of_user, limit, Some(limit), f64::INFINITY, next.container))
         });
@@ -330,26 +332,27 @@ impl Shares {
         if !self.is_raised(next.label) {
             return false;
         }
-        let physical = physical_of(&self.physical, next.label);
+        let registered = registered_of(&self.registered, next.label);
         let Some(part) = self.known(next.queue, next.label) else {
             return false;
         };
-        part.user_limit(physical, next).is_some_and(|limit| {
-            let limit = limit.dominant_share(physical);
+        part.user_limit(registered, next).is_some_and(|limit| {
+            let limit = limit.dominant_share(registered);
             let Taken { requested, demanded } = part.users.of(next.user);
-            requested.dominant_share(physical) > limit && demanded.dominant_share(physical) > limit
+            requested.dominant_share(registered) > limit
+                && demanded.dominant_share(registered) > limit
         })
     }
 
     /// Whether a container belongs to its queue's guarantee, and no limit of its user or of the queues above keeps it
     /// from starting on nodes of their registered size.
     pub(super) fn is_due(&self, next: &Next<'_>) -> bool {
-        let physical = physical_of(&self.physical, next.label);
+        let registered = registered_of(&self.registered, next.label);
         self.known(next.queue, next.label).is_some_and(|part| {
-            let of_user = part.users.of(next.user).requested.dominant_share(physical);
-            let limit = part.user_limit(physical, next);
-            part.guarantees(next.container.requested, physical)
-                && limit.is_none_or(|limit| of_user <= limit.dominant_share(physical))
+            let of_user = part.users.of(next.user).requested.dominant_share(registered);
+            let limit = part.user_limit(registered, next);
+            part.guarantees(next.container.requested, registered)
+                && limit.is_none_or(|limit| of_user <= limit.dominant_share(registered))
                 && self.at_maximum(next).is_none()
         })
     }
@@ -365,24 +368,24 @@ impl Shares {
         if !self.is_raised(next.label) {
             return None;
         }
-        let physical = physical_of(&self.physical, next.label);
+        let registered = registered_of(&self.registered, next.label);
         with_ancestors(next.queue).find(|queue| {
             let Some(part) = self.known(queue, next.label) else {
                 return false;
             };
-            let at_most = part.at_most(physical);
+            let at_most = part.at_most(registered);
             let with_it = part.taken.plus(next.container);
             if with_it.requested.fits_into(at_most) {
                 return false;
             }
             let ceiling = self.ceiling(queue);
-            !part.admits(with_it.demanded, physical)
+            !part.admits(with_it.demanded, registered)
                 || !with_it.requested.fits_into(at_most.scaled(Ratios::both(ceiling)))
         })
     }
 }
 
 /// The sum of the registered sizes of a label's nodes.
-fn physical_of(physical: &BTreeMap<Arc<str>, Booked>, label: &str) -> Booked {
-    physical.get(label).copied().unwrap_or_default()
+fn registered_of(registered: &BTreeMap<Arc<str>, Booked>, label: &str) -> Booked {
+    registered.get(label).copied().unwrap_or_default()
 }

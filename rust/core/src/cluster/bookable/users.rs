@@ -25,9 +25,9 @@ pub struct UserLimit {
 
 /// What a queue has and takes of the nodes of a label.
 pub(super) struct QueueNow {
-    pub(super) physical: Booked,
+    pub(super) registered: Booked,
     pub(super) guaranteed: Booked,
-    /// As a part of `physical`.
+    /// As a part of `registered`.
     pub(super) consumed: f64,
     /// The number of users with waiting containers.
     pub(super) active_users: usize,
@@ -38,7 +38,7 @@ impl UserLimit {
     /// `UsersManager.computeUserLimit`, of the registered sizes and what is demanded of them. Without the users'
     /// weights.
     pub(super) fn of(self, queue: &QueueNow, demanded: Booked) -> Booked {
-        let share = |amount: Booked| amount.dominant_share(queue.physical);
+        let share = |amount: Booked| amount.dominant_share(queue.registered);
         let smallest = Booked::from(self.minimum_allocation);
         let capacity = share(queue.guaranteed).max(share(smallest));
         let is_below = queue.consumed < capacity;
@@ -47,7 +47,7 @@ impl UserLimit {
         let is_capped = self.factor >= 0.0 && queue.guaranteed != Booked::default();
         let at_most = if is_capped { capacity * self.factor } else { f64::INFINITY };
         let limit = of_each.max(current * self.minimum_percent / 100.0).min(at_most);
-        rounded_up(queue.physical.scaled(Ratios::both(limit)), smallest)
+        rounded_up(queue.registered.scaled(Ratios::both(limit)), smallest)
     }
 }
 
@@ -99,13 +99,13 @@ impl Users {
     }
 
     /// To be called every second or so.
-    pub(super) fn refresh(&mut self, all: Taken, physical: Booked) {
-        let of_each = self.taken.values().map(|taken| taken.demanded.dominant_share(physical));
-        self.spread = (of_each.sum::<f64>() - all.demanded.dominant_share(physical)).max(0.0);
+    pub(super) fn refresh(&mut self, all: Taken, registered: Booked) {
+        let of_each = self.taken.values().map(|taken| taken.demanded.dominant_share(registered));
+        self.spread = (of_each.sum::<f64>() - all.demanded.dominant_share(registered)).max(0.0);
     }
 
     /// What CapacityScheduler takes as consumed: the sum of the users' dominant shares.
-    pub(super) fn consumed(&self, all: Taken, physical: Booked) -> f64 {
-        all.demanded.dominant_share(physical) + self.spread
+    pub(super) fn consumed(&self, all: Taken, registered: Booked) -> f64 {
+        all.demanded.dominant_share(registered) + self.spread
     }
 }

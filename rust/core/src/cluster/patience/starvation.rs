@@ -72,7 +72,7 @@ pub(crate) fn admit(
         _ if Wait::of(application, now_ms).is_some_and(is_admitted_by_request) => {
             Ok(PlacedReason::Starving)
         }
-        Some(reason) if prospect.lacks_at_most(lacking) => Ok(reason),
+        Some(reason) if prospect.fits_but_for(lacking) => Ok(reason),
         _ => Err(excess),
     }
 }

@@ -114,9 +114,9 @@ impl<'a> Prospect<'a> {
     }
 
     /// Whether the container would fit if `resource` were unlimited. Always false for policies not by the plan.
-    pub(crate) fn lacks_at_most(&self, resource: Resource) -> bool {
+    pub(crate) fn fits_but_for(&self, resource: Resource) -> bool {
         match &self.judged {
-            Judged::Plan(by) => self.need.lacks_at_most(self.entry.plan.left(), by.peaks, resource),
+            Judged::Plan(by) => self.need.fits_but_for(self.entry.plan.left(), by.peaks, resource),
             Judged::Policy(..) => false,
         }
     }

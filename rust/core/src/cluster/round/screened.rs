@@ -218,6 +218,6 @@ impl ScreenedRound<'_> {
                 let mean = || self.entry.planned_mean(it.demands.of(line.kind), line.request);
                 self.shares.owed(&it.queue, label, line.request, mean, lacking).is_some()
             })
-            && need().lacks_at_most(self.entry.plan.left(), self.by.peaks, lacking)
+            && need().fits_but_for(self.entry.plan.left(), self.by.peaks, lacking)
     }
 }

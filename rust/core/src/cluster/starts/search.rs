@@ -97,7 +97,7 @@ impl StartSearch {
     fn plan_one(&mut self, to_start: &ToStart, slots_left: &mut usize, plan: &mut StartPlan) {
         let application = to_start.contender.application();
         let mut starts = StartsOfOne::new(to_start, &self.nodes, self.peaks);
-        let mut is_said = true;
+        let mut is_start_known = true;
         for _ in 0..to_start.containers.min(CONTAINERS_PLANNED) {
             let Some((index, start)) = starts.first(&self.nodes, slots_left) else {
                 break;
@@ -108,13 +108,13 @@ impl StartSearch {
             if start == 0 {
                 // By demand it starts now. When CapacityScheduler has free space for it is not known, nor when
                 // those after it start.
-                is_said &= to_start.request.fits_into(*free);
-                if is_said {
+                is_start_known &= to_start.request.fits_into(*free);
+                if is_start_known {
                     *free = free.minus(to_start.request);
                 }
             }
             let start = self.slot.saturating_add(i64::try_from(start).unwrap_or(i64::MAX));
-            if is_said {
+            if is_start_known {
                 plan.add_start(application, *node, slot_start_ms(start).max(self.now_ms));
             }
             if to_start.is_first && start > self.slot {

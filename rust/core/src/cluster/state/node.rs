@@ -72,7 +72,7 @@ impl NodeEntry {
             last_report_ms: None,
             label: Arc::default(),
             is_enforced: false,
-            bookable: BookableRatio::PHYSICAL,
+            bookable: BookableRatio::REGISTERED,
             proven: Booked::default(),
             fullest_bytes: 0,
             growth: Growth::default(),

@@ -3,7 +3,7 @@
 use super::*;
 
 fn memory(memory_thousandths: u32) -> BookableRatio {
-    BookableRatio { memory_thousandths, ..BookableRatio::PHYSICAL }
+    BookableRatio { memory_thousandths, ..BookableRatio::REGISTERED }
 }
 
 /// A node of 8 GB and an application whose containers request 3 GB and need one of them.
@@ -45,18 +45,18 @@ fn a_node_is_not_raised_for_what_nobody_knows() {
     let (mut cluster, node) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
     place(&mut cluster, "1", app, node, 0);
-    assert_eq!(follow(&mut cluster, node, 0, 20_000), BookableRatio::PHYSICAL);
+    assert_eq!(follow(&mut cluster, node, 0, 20_000), BookableRatio::REGISTERED);
 }
 
 #[test]
 fn a_node_grows_to_what_waits_and_fits_and_falls_at_once_with_its_reports() {
     let (mut cluster, node, _) = cluster_and_learned();
     let change = |from, ratio, because| vec![BookableChange { node, from, ratio, because }];
-    let physical_size = BookableRatio::PHYSICAL;
+    let registered_size = BookableRatio::REGISTERED;
     assert_eq!(cluster.bookable_changes(0, 0), [], "limit 0");
     assert_eq!(
         cluster.bookable_changes(1, 0),
-        change(physical_size, memory(1_250), Resized::ByDemand)
+        change(registered_size, memory(1_250), Resized::ByDemand)
     );
     assert_eq!(follow(&mut cluster, node, 1_000, 2_000), memory(1_250), "every 3 s");
     assert_eq!(follow(&mut cluster, node, 3_000, 12_000), memory(2_000), "up to the ceiling");
@@ -64,7 +64,7 @@ fn a_node_grows_to_what_waits_and_fits_and_falls_at_once_with_its_reports() {
     assert_eq!(cluster.bookable_changes(usize::MAX, 16_900), []);
     assert_eq!(cluster.bookable_changes(usize::MAX, 19_800), []);
     let lowered = cluster.bookable_changes(usize::MAX, 22_001);
-    let expected = change(memory(2_000), physical_size, Resized::Unreported);
+    let expected = change(memory(2_000), registered_size, Resized::Unreported);
     assert_eq!(lowered, expected, "10 s after the last report");
 }
 
@@ -78,7 +78,7 @@ fn a_node_is_raised_only_as_far_as_containers_wait() {
 #[test]
 fn a_node_is_raised_for_an_application_that_its_queue_holds_back_and_no_round_names_it() {
     let (mut cluster, node, app) = cluster_and_learned();
-    cluster.asks_beside(app, &[], Standing::Held);
+    cluster.set_countables_and_standing(app, &[], Standing::Held);
     cluster.pending(app, Ask { count: 3, ..ask(3, 1) }, 0);
     assert_eq!(follow(&mut cluster, node, 0, 80_000), memory(1_125), "as if it waited");
     for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
@@ -87,13 +87,13 @@ fn a_node_is_raised_for_an_application_that_its_queue_holds_back_and_no_round_na
     }
     assert_eq!(cluster.wait_reason(app, 80_000), Some(WaitReason::Held));
 
-    cluster.asks_beside(app, &[], Standing::Ordered);
+    cluster.set_countables_and_standing(app, &[], Standing::Ordered);
     cluster.pending(app, ask(3, 1), 80_000);
     assert_eq!(cluster.round(node, request(16, 16), 80_000), Some(vec![app]));
     let waits_since_ms = cluster.application(app).unwrap().waiting_since_ms;
     assert_eq!(waits_since_ms, 80_000, "its time with the queue does not let it starve");
 
-    cluster.asks_beside(app, &[], Standing::Held);
+    cluster.set_countables_and_standing(app, &[], Standing::Held);
     cluster.pending(app, Ask { count: 0, ..ask(3, 1) }, 81_000);
     assert_eq!(cluster.wait_reason(app, 81_000), None, "it asks for nothing");
 }
@@ -104,9 +104,13 @@ fn what_runs_below_its_request_leaves_room_that_can_be_booked() {
     place(&mut cluster, "1", app, node, 0);
     place(&mut cluster, "2", app, node, 0);
     cluster.pending(app, Ask { count: 0, ..ask(3, 1) }, 0);
-    let physical_memory = BookableRatio::PHYSICAL.memory_thousandths;
+    let registered_memory = BookableRatio::REGISTERED.memory_thousandths;
     let ratio = follow(&mut cluster, node, 0, 12_000);
-    assert_eq!(ratio.memory_thousandths - physical_memory, 500, "6 GB that need 2, and 6 GB left");
+    assert_eq!(
+        ratio.memory_thousandths - registered_memory,
+        500,
+        "6 GB that need 2, and 6 GB left"
+    );
 }
 
 #[test]
@@ -127,7 +131,7 @@ fn a_node_whose_cpu_is_in_use_is_not_raised_however_little_memory_is() {
     let (mut cluster, node) = cluster_of_one(settings());
     let hog = waiting(&mut cluster, "hog", learned(&[4.0; 200], 0.1), ask(1, 1));
     place(&mut cluster, "1", hog, node, 0);
-    assert_eq!(follow(&mut cluster, node, 0, 12_000), BookableRatio::PHYSICAL);
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), BookableRatio::REGISTERED);
 }
 
 #[test]
@@ -211,9 +215,9 @@ fn nodes_that_go_down_come_before_nodes_that_go_up() {
 fn where_raising_is_forbidden_no_node_is_raised_and_raised_ones_come_down() {
     let (mut cluster, node, _) = cluster_and_learned();
     cluster.forbid_raising(true);
-    assert_eq!(follow(&mut cluster, node, 0, 12_000), BookableRatio::PHYSICAL);
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), BookableRatio::REGISTERED);
     cluster.forbid_raising(false);
     assert_eq!(follow(&mut cluster, node, 13_000, 25_000), memory(2_000));
     cluster.forbid_raising(true);
-    assert_eq!(follow(&mut cluster, node, 26_000, 26_000), BookableRatio::PHYSICAL, "at once");
+    assert_eq!(follow(&mut cluster, node, 26_000, 26_000), BookableRatio::REGISTERED, "at once");
 }

@@ -17,16 +17,16 @@ fn a_waiting_application_is_placed_by_its_current_prediction() {
     let predicted = learned(&[1.0; 5], 1.0).of(executor).cloned();
     let others = [ContainerKind::ApplicationMaster, ContainerKind::Executor { priority: 1 }];
     for other in others {
-        cluster.foreseen(app, other, predicted.clone());
+        cluster.set_prediction(app, other, predicted.clone());
         assert_eq!(
             cluster.round(node, free, 0),
             Some(vec![]),
             "the prediction was for its {other}"
         );
     }
-    cluster.foreseen(app, executor, predicted);
+    cluster.set_prediction(app, executor, predicted);
     assert_eq!(cluster.round(node, free, 0), Some(vec![app]));
-    cluster.foreseen(app, executor, None);
+    cluster.set_prediction(app, executor, None);
     assert_eq!(cluster.round(node, free, 0), Some(vec![]));
 }
 
@@ -37,7 +37,7 @@ fn a_prediction_for_an_ended_application_is_ignored() {
     cluster.application_removed(app);
     let executor = ContainerKind::DEFAULT_EXECUTOR;
     let predicted = learned(&[1.0], 1.0).of(executor).cloned();
-    cluster.foreseen(app, executor, predicted);
+    cluster.set_prediction(app, executor, predicted);
     assert_eq!(cluster.applications().count(), 0);
 }
 

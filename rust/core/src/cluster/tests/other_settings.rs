@@ -11,8 +11,8 @@ const OBSERVE: ClusterSettings = ClusterSettings {
     starvation_wait_ms: 60_000,
 };
 
-fn go_on_by(cluster: &mut Cluster, settings: ClusterSettings) {
-    cluster.go_on_by(settings, Box::new(MinFrag { peaks: Peaks::Strict }));
+fn apply_settings(cluster: &mut Cluster, settings: ClusterSettings) {
+    cluster.apply_settings(settings, Box::new(MinFrag { peaks: Peaks::Strict }));
 }
 
 /// The changes of bookable capacity after reports and calls each second.
@@ -39,12 +39,12 @@ fn overbooked() -> (Cluster, NodeId, ApplicationId) {
 #[test]
 fn a_node_returns_to_its_registered_size_when_enforce_is_left_and_is_decided_until_then() {
     let (mut cluster, node, app) = overbooked();
-    go_on_by(&mut cluster, OBSERVE);
+    apply_settings(&mut cluster, OBSERVE);
     assert!(cluster.decides(node, 12_500), "it is still raised");
     assert!(cluster.round(node, request(4, 4), 12_500).is_some());
 
     let changes = cluster.bookable_changes(usize::MAX, 13_000);
-    let [BookableChange { ratio: BookableRatio::PHYSICAL, because, .. }] = changes[..] else {
+    let [BookableChange { ratio: BookableRatio::REGISTERED, because, .. }] = changes[..] else {
         panic!("{changes:?}");
     };
     assert_eq!(because, Resized::NotEnforced);
@@ -64,7 +64,7 @@ fn a_node_is_raised_once_enforce_is_switched_on() {
     let (mut cluster, node) = cluster_of_one(OBSERVE);
     waiting(&mut cluster, "a", learned(&[0.5], 1.0), ask(3, 1));
     assert_eq!(follow(&mut cluster, node, 0, 12_000), []);
-    go_on_by(&mut cluster, settings());
+    apply_settings(&mut cluster, settings());
     assert!(cluster.decides(node, 12_500));
     assert!(!follow(&mut cluster, node, 13_000, 25_000).is_empty());
     assert_eq!(cluster.node(node).unwrap().bookable.memory_thousandths, 2_000);
@@ -74,10 +74,10 @@ fn a_node_is_raised_once_enforce_is_switched_on() {
 fn a_lower_ceiling_holds_at_once_whatever_is_booked() {
     let (mut cluster, node, app) = overbooked();
     cluster.pending(app, Ask { count: 9, ..ask(3, 1) }, 12_000);
-    go_on_by(&mut cluster, ClusterSettings { max_ratio: 1.0, ..settings() });
+    apply_settings(&mut cluster, ClusterSettings { max_ratio: 1.0, ..settings() });
     follow(&mut cluster, node, 13_000, 30_000);
     let bookable = cluster.node(node).unwrap().bookable;
-    assert_eq!(bookable, BookableRatio::PHYSICAL);
+    assert_eq!(bookable, BookableRatio::REGISTERED);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn another_policy_orders_the_next_round() {
     let large = waiting(&mut cluster, "large", learned(&[3.0; 20], 5.0), ask(6, 1));
     assert_eq!(cluster.round(node, request(8, 8), 0), Some(vec![large, small]), "MinFrag");
     let by_demand = crate::policy::named("elastane", PolicyOptions::default()).unwrap();
-    cluster.go_on_by(settings(), by_demand);
+    cluster.apply_settings(settings(), by_demand);
     assert_eq!(cluster.round(node, request(8, 8), 0), Some(vec![small, large]), "least work first");
 }
 
@@ -124,7 +124,7 @@ fn named_nodes_are_enforced_while_the_others_are_observed() {
     assert_eq!(enforced(&mut cluster, nodes, 0), [true, true, false], "c has another port");
     cluster.set_exceptions(&Exceptions::default());
     assert_eq!(enforced(&mut cluster, nodes, 13_000), [false; 3]);
-    go_on_by(&mut cluster, settings());
+    apply_settings(&mut cluster, settings());
     assert_eq!(enforced(&mut cluster, nodes, 26_000), [true; 3]);
 }
 
@@ -136,7 +136,7 @@ fn a_label_has_a_mode_of_its_own_and_a_node_takes_it_with_the_label() {
     cluster.node_labelled(nodes[0], "canary");
     cluster.node_labelled(nodes[1], "gpu");
     assert_eq!(enforced(&mut cluster, nodes, 0), [true, false, false]);
-    go_on_by(&mut cluster, settings());
+    apply_settings(&mut cluster, settings());
     assert_eq!(enforced(&mut cluster, nodes, 13_000), [true, false, true]);
     cluster.node_labelled(nodes[0], "gpu");
     assert_eq!(enforced(&mut cluster, nodes, 26_000), [false, false, true]);
@@ -147,7 +147,7 @@ fn time_in_observe_counts_neither_as_a_pause_nor_as_a_wait() {
     let (mut cluster, node) = cluster_of_one(settings());
     let app = waiting(&mut cluster, "a", learned(&[0.5], 1.0), ask(3, 1));
     cluster.bookable_changes(usize::MAX, 0);
-    go_on_by(&mut cluster, OBSERVE);
+    apply_settings(&mut cluster, OBSERVE);
     for now_ms in (1_000..=100_000).step_by(1_000) {
         cluster.bookable_changes(usize::MAX, now_ms);
     }
@@ -162,7 +162,7 @@ fn time_in_observe_counts_neither_as_a_pause_nor_as_a_wait() {
         start_ms: 95_000,
     };
     assert!(matches!(cluster.commit(placed, 95_000), Commit::Placed(_)));
-    go_on_by(&mut cluster, settings());
+    apply_settings(&mut cluster, settings());
     assert_eq!(cluster.bookable_changes(usize::MAX, 101_000), [], "its agent is silent");
     assert!(!cluster.decides(node, 101_000));
     assert_eq!(cluster.application(app).unwrap().waiting_since_ms, 95_000);

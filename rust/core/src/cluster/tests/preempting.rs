@@ -43,7 +43,7 @@ fn lower(cluster: &mut Cluster, node: NodeId) {
     for now_ms in (SILENT_FROM_MS + 1_000..=LOWERED_MS).step_by(1_000) {
         cluster.bookable_changes(usize::MAX, now_ms);
     }
-    assert_eq!(cluster.node(node).unwrap().bookable, BookableRatio::PHYSICAL);
+    assert_eq!(cluster.node(node).unwrap().bookable, BookableRatio::REGISTERED);
 }
 
 fn may_preempt(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> bool {

@@ -61,7 +61,7 @@ fn an_application_in_observe_by_its_tag_stays_so_whatever_its_queue() {
     modes(&mut cluster, &[("root.a", true)]);
     assert!(!is_foreseen(&mut cluster, tagged, node));
     let predicted = small().of(ContainerKind::DEFAULT_EXECUTOR).cloned();
-    cluster.foreseen(tagged, ContainerKind::DEFAULT_EXECUTOR, predicted);
+    cluster.set_prediction(tagged, ContainerKind::DEFAULT_EXECUTOR, predicted);
     assert!(!is_foreseen(&mut cluster, tagged, node), "a later prediction is withheld, too");
 }
 

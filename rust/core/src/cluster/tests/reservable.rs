@@ -50,7 +50,7 @@ fn a_node_is_not_reserved_for_what_never_fits_there() {
 fn no_node_is_reserved_once_anything_is_known_of_a_waiting_application() {
     let (mut cluster, node, ids) = cluster(&[3, 2]);
     let kind = ContainerKind::DEFAULT_EXECUTOR;
-    cluster.foreseen(ids[1], kind, learned(&[0.5], 1.0).of(kind).cloned());
+    cluster.set_prediction(ids[1], kind, learned(&[0.5], 1.0).of(kind).cloned());
     assert_eq!(best(&mut cluster, node), [ids[1]]);
     assert_eq!(fitting(&mut cluster, node), [ids[1]]);
 }

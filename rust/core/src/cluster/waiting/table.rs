@@ -161,7 +161,12 @@ impl WaitingTable {
     }
 
     /// The prediction for containers of this kind changed.
-    pub(crate) fn foreseen(&mut self, id: ApplicationId, kind: ContainerKind, demands: &Demands) {
+    pub(crate) fn set_prediction(
+        &mut self,
+        id: ApplicationId,
+        kind: ContainerKind,
+        demands: &Demands,
+    ) {
         self.version += 1;
         if let Some(row) = self.rows.get(&id).copied()
             && self.lines[row].kind == kind
@@ -171,7 +176,11 @@ impl WaitingTable {
     }
 
     /// Whether the predictions for these applications count may have changed.
-    pub(crate) fn foreseen_anew(&mut self, ids: &[ApplicationId], applications: &Applications) {
+    pub(crate) fn refresh_predictions(
+        &mut self,
+        ids: &[ApplicationId],
+        applications: &Applications,
+    ) {
         self.version += 1;
         for id in ids {
             let row = self.rows.get(id).copied();

@@ -13,15 +13,16 @@ impl Engine<'_> {
         for container in ended {
             self.finished(machine, &container, now_ms);
         }
-        let placed_last = self.looks(machine, now_ms) && self.place(machine, now_ms)?;
-        if let Some(from_ms) = self.goes_on(machine, placed_last, now_ms) {
+        let placed_last =
+            self.can_change_something(machine, now_ms) && self.place(machine, now_ms)?;
+        if let Some(from_ms) = self.next_look_ms(machine, placed_last, now_ms) {
             self.wake(machine, from_ms.max(now_ms + 1));
         }
         Ok(())
     }
 
     /// The time from which another look at this node may find something; none if the node sleeps.
-    fn goes_on(&mut self, machine: usize, placed_last: bool, now_ms: i64) -> Option<i64> {
+    fn next_look_ms(&mut self, machine: usize, placed_last: bool, now_ms: i64) -> Option<i64> {
         if !self.settings.skip_idle_heartbeats || placed_last && self.manager.waiting > 0 {
             return Some(now_ms);
         }
@@ -45,8 +46,8 @@ impl Engine<'_> {
     }
 
     /// Whether a look at this node can change something.
-    fn looks(&mut self, machine: usize, now_ms: i64) -> bool {
-        if !self.settings.skip_idle_heartbeats || self.keeping.takes(machine) {
+    fn can_change_something(&mut self, machine: usize, now_ms: i64) -> bool {
+        if !self.settings.skip_idle_heartbeats || self.keeping.take_if_next(machine) {
             return true;
         }
         let from_ms = self.manager.may_place_from(machine, now_ms);

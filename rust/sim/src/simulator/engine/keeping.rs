@@ -15,7 +15,7 @@ pub(super) struct Keeping {
 
 impl Keeping {
     /// Whether the heartbeat of this machine is the one.
-    pub(super) fn takes(&mut self, machine: usize) -> bool {
+    pub(super) fn take_if_next(&mut self, machine: usize) -> bool {
         self.machine.take_if(|it| *it == machine).is_some()
     }
 }
