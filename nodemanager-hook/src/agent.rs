@@ -45,7 +45,6 @@ use crate::{
     container_id::ContainerId,
     containers,
     memory_watch::{MemoryWatch, Wake},
-    once::Once,
     own_file,
     peer::Peer,
     plan::Plan,
@@ -53,6 +52,7 @@ use crate::{
     schedule::DueReading,
     sensors::{ProcessTable, pressure},
     status::{self, AgentStatus, ContainerStatus},
+    troubles::Troubles,
 };
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ pub struct Agent {
     node: WatchedNode,
     /// The newest sequence number reported.
     reported: u64,
-    troubles: Once,
+    troubles: Troubles,
     status_file: PathBuf,
     stopped: bool,
 }

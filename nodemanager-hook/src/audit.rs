@@ -23,7 +23,7 @@ use self::{
     history::History,
     writer::{WITHIN, WriteError, Writer},
 };
-use crate::{actuators::Change, container_id::ContainerId, once::Once};
+use crate::{actuators::Change, container_id::ContainerId, troubles::Troubles};
 
 /// How long a stopping agent waits for the disk.
 const END_WITHIN: Duration = Duration::from_secs(2);
@@ -45,12 +45,12 @@ pub struct Audit {
     /// Lines for [`Self::flush`].
     lines: Vec<u8>,
     histories: BTreeMap<ContainerId, History>,
-    troubles: Once,
+    troubles: Troubles,
 }
 
 impl Audit {
     /// Entries that cannot be written are counted in `troubles`, once for each [`Self::flush`].
-    pub fn open(path: Option<&Path>, troubles: Once) -> io::Result<Self> {
+    pub fn open(path: Option<&Path>, troubles: Troubles) -> io::Result<Self> {
         let writer = |path| {
             let mut file = AuditFile::open(path)?;
             Writer::start(WITHIN, move |lines| file.append(lines))
@@ -59,7 +59,7 @@ impl Audit {
     }
 
     /// Without a file.
-    pub fn none(troubles: Once) -> Self {
+    pub fn none(troubles: Troubles) -> Self {
         Self { writer: None, lines: Vec::new(), histories: BTreeMap::new(), troubles }
     }
 

@@ -23,7 +23,6 @@ mod killing;
 pub mod memory_watch;
 mod netlink;
 pub mod network;
-mod once;
 mod own_file;
 mod peer;
 mod plan;
@@ -37,6 +36,7 @@ mod server;
 mod status;
 #[cfg(test)]
 mod tests;
+mod troubles;
 mod watchdog;
 
 pub use command::main;

@@ -14,7 +14,7 @@ use elastane_protocol::{AgentRequest, AgentResponse};
 
 use self::connection::Connection;
 pub use self::peers::AllowedUsers;
-use crate::{once::Once, peer::Peer};
+use crate::{peer::Peer, troubles::Troubles};
 
 /// For a request, for a response, and for an idle connection.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -25,12 +25,12 @@ const LONGEST: Duration = Duration::from_secs(10);
 pub struct Server {
     listener: UnixListener,
     allowed: AllowedUsers,
-    refusals: Once,
+    refusals: Troubles,
 }
 
 impl Server {
     pub fn new(listener: UnixListener, allowed: AllowedUsers) -> Self {
-        Self { listener, allowed, refusals: Once::default() }
+        Self { listener, allowed, refusals: Troubles::default() }
     }
 
     /// Serves one connection after the other, for ever.

@@ -19,8 +19,8 @@ use crate::{
     cgroups::Hierarchies,
     container_id::ContainerId,
     journal::{Journal, JournalError},
-    once::Once,
     sensors::{Device, ProcFs},
+    troubles::Troubles,
 };
 
 /// The time that a group which was just emptied gets to become free.
@@ -47,7 +47,7 @@ pub(super) struct Actuator {
     pub has_removed: bool,
     /// Counts the calls of [`Self::limit`].
     pub turn: usize,
-    pub troubles: Once,
+    pub troubles: Troubles,
 }
 
 /// The limits that a container should have, and why.

@@ -63,7 +63,7 @@ pub struct NodeContainer {
     /// The memory target of the JVMs while the node is short of memory.
     pub smaller_bytes: Option<u64>,
     /// The JVMs were asked to shrink for the node and are not restored yet.
-    pub gave_back_for_node: bool,
+    pub was_asked_for_node: bool,
 }
 
 impl NodeContainer {
@@ -84,7 +84,7 @@ impl NodeContainer {
             watched: None,
             heap_follower: HeapFollower::new(GIVE_UP_AFTER),
             smaller_bytes: None,
-            gave_back_for_node: false,
+            was_asked_for_node: false,
         }
     }
 
@@ -199,7 +199,7 @@ impl NodeContainer {
         // Elastane leaves containers alone that it does not limit.
         let is_limited = *planned != Limits::default();
         let for_node = self.smaller_bytes.filter(|_| is_limited);
-        let is_for_node = for_node.is_some() || self.gave_back_for_node;
+        let is_for_node = for_node.is_some() || self.was_asked_for_node;
         // While no limit can follow, the node's target alone counts.
         let can_follow = follow_plan && (self.sensor.is_charged_in_group() || !is_for_node);
         let planned = planned.memory_bytes.filter(|_| can_follow);

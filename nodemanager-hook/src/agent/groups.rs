@@ -9,8 +9,8 @@
 
 mod entry;
 mod executors;
-mod gather;
 mod refusals;
+mod return_taken_out;
 mod tree_moves;
 mod wanted;
 
@@ -26,8 +26,8 @@ use elastane_protocol::CanLimit;
 use self::{
     entry::Entry,
     executors::executors_places,
-    gather::gather,
     refusals::{MoveChecks, check_moves, possible},
+    return_taken_out::return_taken_out,
     tree_moves::move_trees,
     wanted::WantedGroups,
 };
@@ -93,7 +93,7 @@ impl ContainerGroups {
     pub fn take_plan(&self, host: &mut Host) {
         if let Some(own) = &self.own {
             check_moves(own, host, |_, container| !container.refusals.is_empty());
-            gather(own, host);
+            return_taken_out(own, host);
         }
     }
 

@@ -24,8 +24,8 @@ use crate::{
         ContainerMemory, Control, JvmHost, JvmObserver, JvmSearch, ObservedContainer, SeenJvm,
         Wish, heap_for_limit, heap_in_use,
     },
-    once::Once,
     sensors::{HeldHeap, ProcessKey},
+    troubles::Troubles,
 };
 
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ pub(super) struct NodeHeaps {
     search: JvmSearch,
     /// Memory that JVMs had mapped more than once, also of those that cannot be looked at now.
     mapped_again: HashMap<ProcessKey, u64>,
-    troubles: Once,
+    troubles: Troubles,
 }
 
 impl NodeHeaps {
@@ -50,7 +50,7 @@ impl NodeHeaps {
         config: config::JvmConfig,
         can_limit: bool,
         proc_root: &Path,
-        troubles: Once,
+        troubles: Troubles,
     ) -> Self {
         // Needed to restore the JVMs of a killed agent, whatever is configured now.
         let host = JvmHost::discover(proc_root)

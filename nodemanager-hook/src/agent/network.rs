@@ -20,8 +20,8 @@ use crate::{
     container_id::ContainerId,
     journal::{Journal, NetworkMade},
     network::{AllCounters, Backend, ChosenBackend, EgressRate, NetworkDevice, Networks, Shaper},
-    once::Once,
     sensors::{Counted, Growth},
+    troubles::Troubles,
 };
 
 /// The share of a contended link for a class with a cap but no weight.
@@ -33,7 +33,7 @@ pub(super) struct NodeNetwork {
     backend: Option<Box<dyn Networks>>,
     shapers: Vec<Shaper>,
     devices: Vec<MeasuredDevice>,
-    troubles: Once,
+    troubles: Troubles,
 }
 
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl NodeNetwork {
         can_make_groups: bool,
         link_bytes_per_s: Option<u64>,
         journal: &mut Journal,
-        troubles: Once,
+        troubles: Troubles,
     ) -> Self {
         let stays = put_back(journal, iter::empty());
         let devices = measured_devices(config);

@@ -8,9 +8,9 @@ use crate::{
     container_id::ContainerId,
     killing::Killing,
     network::AllCounters,
-    once::Once,
     samples::Samples,
     sensors::{CpuWaits, Device, KernelThreads, ProcFs, ProcessTable},
+    troubles::Troubles,
 };
 
 /// Looks for processes that were forked while others were killed.
@@ -27,7 +27,7 @@ pub(super) struct Reader {
     pub samples: Samples,
     /// None if the kernel does not tell how long threads wait for a core.
     pub waits: Option<CpuWaits>,
-    pub troubles: Once,
+    pub troubles: Troubles,
 }
 
 impl Reader {

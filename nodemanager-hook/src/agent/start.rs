@@ -33,12 +33,12 @@ use crate::{
     journal::Journal,
     memory_watch::MemoryWatch,
     network::ChosenBackend,
-    once::Once,
     own_file::beside,
     plan::Plan,
     samples::Samples,
     sensors::{CpuWaits, Device, Disks, KernelThreads, NodeSensor, ProcFs, ProcessTable},
     status,
+    troubles::Troubles,
 };
 
 const PROC: &str = "/proc";
@@ -73,7 +73,7 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
     let capacity = capacity(&config.capacity, detected);
     let mut kernel_threads = KernelThreads::default();
     let table = ProcessTable::scan(&proc, &mut kernel_threads).map_err(unreadable)?;
-    let troubles = Once::default();
+    let troubles = Troubles::default();
     let audit = open_audit(config, &troubles)?;
     let mut actuator = Actuator {
         files: KernelFiles::default(),
@@ -171,7 +171,7 @@ pub(super) fn describe(capacity: Capacity, can_limit: CanLimit) -> String {
 }
 
 /// A configured file must be writable. Without the usual one an agent that nobody has installed works all the same.
-fn open_audit(config: &Config, troubles: &Once) -> Result<Audit, String> {
+fn open_audit(config: &Config, troubles: &Troubles) -> Result<Audit, String> {
     let file = config.audit.file();
     let name = file.unwrap_or(Path::new("")).display();
     match Audit::open(file, troubles.clone()) {

@@ -19,7 +19,7 @@ fn limits() -> Limits {
 fn a_record_is_one_line_of_json_with_its_reason() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("audit.jsonl");
-    let mut audit = Audit::open(Some(&path), Once::default()).unwrap();
+    let mut audit = Audit::open(Some(&path), Troubles::default()).unwrap();
     let id = "container_1_1_1_1".parse().unwrap();
     let (plan, change) = (limits(), change());
     audit.changed(&id, Reason::PlanStep, &plan, &[&change]);

@@ -19,7 +19,7 @@ use crate::{
 
 /// Makes the missing groups of the path.
 pub fn make(hierarchy: &Hierarchy, parent: &Path, journal: &mut Journal) -> Result<(), LimitError> {
-    for group in path(hierarchy, parent).into_iter().skip(1) {
+    for group in groups_to_parent(hierarchy, parent).into_iter().skip(1) {
         if !group.is_dir() {
             if !journal.made().contains(&group) {
                 journal.remember_made(&group)?;
@@ -42,9 +42,9 @@ pub fn enable(
     let (Version::Two, Some(name)) = (hierarchy.version(), controller.name(Version::Two)) else {
         return Ok(());
     };
-    let path = path(hierarchy, parent);
-    let first = if systemd_runs { path.len().saturating_sub(2) } else { 0 };
-    pass_on(name, &path[first..], journal)
+    let groups = groups_to_parent(hierarchy, parent);
+    let first = if systemd_runs { groups.len().saturating_sub(2) } else { 0 };
+    pass_on(name, &groups[first..], journal)
 }
 
 /// Gives the groups of the path that the agent made their weight, where the hierarchy has weights. With the default
@@ -75,8 +75,8 @@ pub fn refused_by_systemd(
     if hierarchy.version() == Version::One {
         return None;
     }
-    let path = path(hierarchy, parent);
-    let [.., service, _] = path.as_slice() else {
+    let groups = groups_to_parent(hierarchy, parent);
+    let [.., service, _] = groups.as_slice() else {
         return None;
     };
     if service == hierarchy.mount_point() {
@@ -104,7 +104,7 @@ pub fn refused_by_systemd(
 }
 
 /// The groups from the root of the hierarchy to the parent.
-fn path(hierarchy: &Hierarchy, parent: &Path) -> Vec<PathBuf> {
+fn groups_to_parent(hierarchy: &Hierarchy, parent: &Path) -> Vec<PathBuf> {
     let mut groups = vec![hierarchy.mount_point().to_owned()];
     for name in parent {
         let inner = groups.last().map(|group| group.join(name));

@@ -17,8 +17,8 @@ use crate::{
     },
     cgroups::{Controller, Hierarchy, Version},
     container_id::ContainerId,
-    once::Once,
     restrictions::Losses,
+    troubles::Troubles,
 };
 
 /// What was found out about moves in one pass over the containers, of which many are alike.
@@ -134,7 +134,7 @@ pub(super) fn refuse_moves(
     cgroups: &[String],
     own: &OwnGroups,
     checks: &mut MoveChecks,
-    troubles: &Once,
+    troubles: &Troubles,
 ) {
     container.refusals = refusals(&container.places, cgroups, own, checks);
     let Some(why) = container.refusals.values().next().filter(|_| !container.was_refused) else {

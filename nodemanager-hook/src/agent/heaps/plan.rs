@@ -42,13 +42,13 @@ pub fn plan_heaps(heaps: &mut NodeHeaps, host: &mut Host, now: Instant) {
         for step in container.heap_follower.follow(target_bytes, reading, now) {
             match step {
                 HeapStep::Shrink { limit_bytes } => {
-                    container.gave_back_for_node |= is_for_node;
+                    container.was_asked_for_node |= is_for_node;
                     let reading = ContainerMemory { limit_bytes: Some(limit_bytes), ..reading };
                     heaps.shrink(id, container, reading, is_for_node);
                 }
                 HeapStep::Hold => heaps.hold(id, container),
                 HeapStep::Grow { limit_bytes } => {
-                    let was_for_node = std::mem::take(&mut container.gave_back_for_node);
+                    let was_for_node = std::mem::take(&mut container.was_asked_for_node);
                     let reason = if was_for_node { Reason::NodeNotShort } else { Reason::PlanStep };
                     let reading = ContainerMemory { limit_bytes: Some(limit_bytes), ..reading };
                     heaps.grow(id, container, reading, reason);
@@ -86,7 +86,7 @@ pub fn restore_heaps(heaps: &mut NodeHeaps, host: &mut Host, why: Option<Reason>
         let is_limited = planned != Limits::default();
         let reason = why.unwrap_or(match container {
             None => Reason::ContainerGone,
-            Some(container) if container.gave_back_for_node && is_limited => Reason::NodeNotShort,
+            Some(container) if container.was_asked_for_node && is_limited => Reason::NodeNotShort,
             Some(_) => why_not_planned,
         });
         match heaps.control_of(jvm, now) {
@@ -99,9 +99,9 @@ pub fn restore_heaps(heaps: &mut NodeHeaps, host: &mut Host, why: Option<Reason>
         }
     }
     for (id, container) in containers {
-        if container.gave_back_for_node && container.smaller_bytes.is_none() {
+        if container.was_asked_for_node && container.smaller_bytes.is_none() {
             let mut changed = actuator.journal.jvms();
-            container.gave_back_for_node = changed.any(|(changed, _)| changed == id);
+            container.was_asked_for_node = changed.any(|(changed, _)| changed == id);
         }
     }
     heaps.wishes.advance(Duration::ZERO, actuator, now);

@@ -17,8 +17,8 @@ use crate::{
         AttachError, Attempts, Control, ControlError, Done, JvmAnswer, JvmCommand, JvmJob, JvmTask,
         Wish, Workers,
     },
-    once::Once,
     sensors::ProcessKey,
+    troubles::Troubles,
 };
 
 /// Jobs that wait for a thread or whose result was not collected.
@@ -210,7 +210,7 @@ impl HeapWishes {
     }
 
     /// Counts each command that hangs, and each that waits behind such ones, once.
-    fn warn_of_late(&mut self, troubles: &Once, now: Instant) {
+    fn warn_of_late(&mut self, troubles: &Troubles, now: Instant) {
         for (key, asked) in self.jvms.iter_mut().filter(|(_, asked)| !asked.is_late) {
             let Some(since) = asked.open.or(asked.waiting).and_then(|pending| pending.since) else {
                 continue;

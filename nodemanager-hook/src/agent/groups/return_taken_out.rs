@@ -1,4 +1,4 @@
-//! Moves processes that somebody took out of a container's own groups there again.
+//! Returns processes that another program took out of a container's own groups.
 
 use std::{collections::BTreeMap, io};
 
@@ -14,8 +14,8 @@ use crate::{
     sensors::ProcessTable,
 };
 
-/// Looks at the containers of which a reading missed a process.
-pub(super) fn gather(own: &OwnGroups, host: &mut Host) {
+/// Moves processes that another program took out of the agent's groups back into them.
+pub(super) fn return_taken_out(own: &OwnGroups, host: &mut Host) {
     let mut incomplete: Vec<ContainerId> = Vec::new();
     for (id, container) in &mut host.containers {
         if container.sensor.processes.taken_out.is_empty() {

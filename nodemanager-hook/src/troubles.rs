@@ -6,9 +6,9 @@ use parking_lot::Mutex;
 
 /// Counts troubles by kind and logs the first of each kind as a warning. Clones share the counts.
 #[derive(Debug, Clone, Default)]
-pub struct Once(Arc<Mutex<BTreeMap<&'static str, u64>>>);
+pub struct Troubles(Arc<Mutex<BTreeMap<&'static str, u64>>>);
 
-impl Once {
+impl Troubles {
     /// Counts one trouble of `kind`.
     pub fn warn(&self, kind: &'static str, message: impl Display) {
         let mut counts = self.0.lock();
