@@ -137,7 +137,7 @@ def test_a_limit_of_capacity_scheduler_is_told_with_its_amounts(
         assert "Queue AM Resource Usage = <memory:512, vCores:2>" in words
     # Its executors wait for Elastane's plan, or for a container that fits the rest of the cluster.
     says = why(waiting)["capacity_scheduler_says"]
-    assert says is None or says.startswith("queue root.default has <memory:")
+    assert says is None or says.startswith("queue root has <memory:")
 
 
 def test_the_command_explains_what_runs_and_what_waits(

@@ -105,6 +105,10 @@ final class ApplicationsJson {
     List<String> ids = new ArrayList<>();
     FiCaSchedulerApp attempt = known.getCurrentAppAttempt();
     if (attempt != null) {
+      JsonNode why = one.get("waiting");
+      if (why.path("capacity_scheduler_says").isNull()) {
+        ((ObjectNode) why).put("capacity_scheduler_says", limitOfExecutors(why, attempt));
+      }
       for (RMContainer container : attempt.getLiveContainers()) {
         ids.add(container.getContainerId().toString());
       }
@@ -147,23 +151,30 @@ final class ApplicationsJson {
   }
 
   /**
-   * The limits of its queue and user that an application waits for, with their amounts; null if
-   * they let it go on, or Elastane lets it wait.
+   * Why the application master waits, with the amounts of the limits of its queue and user; null if
+   * it runs, or Elastane lets it wait.
    */
-  private String wordsOfCapacityScheduler(
+  private static String wordsOfCapacityScheduler(
       JsonNode why, RMApp application, FiCaSchedulerApp attempt) {
-    if (attempt == null || WaitReasons.isOurs(why)) {
+    if (attempt == null || !attempt.isWaitingForAMContainer() || WaitReasons.isOurs(why)) {
       return null;
-    }
-    if (!attempt.isWaitingForAMContainer()) {
-      return attempt.getQueue() instanceof CSQueue
-          ? LimitWords.of(
-              attempt, (CSQueue) attempt.getQueue(), scheduler.getResourceCalculator())
-          : null;
     }
     String words = application.getDiagnostics().toString().trim();
     // Elastane's words stand there until CapacityScheduler has looked at the application again.
     return words.isEmpty() || words.contains(WaitReasons.OURS) ? null : words;
+  }
+
+  /**
+   * The limit that an application's executors wait for, with its amounts; null if they fit all, or
+   * Elastane lets them wait. Takes locks of the queue: not for a whole list.
+   */
+  private String limitOfExecutors(JsonNode why, FiCaSchedulerApp attempt) {
+    if (attempt.isWaitingForAMContainer()
+        || WaitReasons.isOurs(why)
+        || !(attempt.getQueue() instanceof CSQueue)) {
+      return null;
+    }
+    return LimitWords.of(attempt, (CSQueue) attempt.getQueue(), scheduler.getResourceCalculator());
   }
 
   /** Adds to each entry when its application is expected to end. The core is asked once for all. */

@@ -5,7 +5,9 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
 import org.apache.hadoop.yarn.util.resource.ResourceCalculator;
 import org.apache.hadoop.yarn.util.resource.Resources;
 
-/** The limit of a queue or user that an application's next container does not fit, with its amounts. */
+/**
+ * The limit of a queue or user that an application's next container does not fit, with its amounts.
+ */
 final class LimitWords {
   private LimitWords() {}
 
@@ -20,14 +22,18 @@ final class LimitWords {
       return null;
     }
     Resource next = Resource.newInstance(asks.getMemoryMib(), asks.getVirtualCores());
+    CSQueue full = null;
+    // The highest one: where the cluster is full, no queue below is to blame.
     for (CSQueue queue = leaf; queue != null; queue = queue.getParent()) {
-      Resource most = queue.getQueueResourceQuotas().getEffectiveMaxResource();
-      Resource used = queue.getQueueResourceUsage().getUsed();
-      if (!Resources.fitsIn(calculator, Resources.add(used, next), most)) {
-        return String.format(
-            "queue %s has %s of at most %s, and the next container requests %s",
-            queue.getQueuePath(), used, most, next);
+      Resource with = Resources.add(queue.getQueueResourceUsage().getUsed(), next);
+      if (!Resources.fitsIn(calculator, with, mostOf(queue))) {
+        full = queue;
       }
+    }
+    if (full != null) {
+      return String.format(
+          "queue %s has %s of at most %s, and the next container requests %s",
+          full.getQueuePath(), full.getQueueResourceUsage().getUsed(), mostOf(full), next);
     }
     // CapacityScheduler lets a user pass the limit by one container.
     if (isUsedUp(attempt.getHeadroom(), calculator)) {
@@ -37,6 +43,10 @@ final class LimitWords {
           attempt.getUser(), leaf.getQueuePath(), attempt.getCurrentConsumption(), next);
     }
     return null;
+  }
+
+  private static Resource mostOf(CSQueue queue) {
+    return queue.getQueueResourceQuotas().getEffectiveMaxResource();
   }
 
   private static boolean isUsedUp(Resource left, ResourceCalculator calculator) {

@@ -153,7 +153,8 @@ final class SizesJson {
     entry.put("above_memory_mb", sum.aboveMemoryMb());
     used.putInto(entry);
     for (String size : MEASURED_SIZES) {
-      entry.put(size, members.stream().mapToDouble(node -> status(node).path(size).asDouble()).sum());
+      entry.put(
+          size, members.stream().mapToDouble(node -> status(node).path(size).asDouble()).sum());
     }
     return entry;
   }

@@ -36,7 +36,7 @@ class LimitWordsTest {
   }
 
   @Test
-  void aFullClusterIsTheMaximumOfAQueueThatMayTakeAllOfIt() throws Exception {
+  void aFullClusterIsNoLimitOfTheQueue() throws Exception {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 2048, 4);
       MockAM master = cluster.launch("default", node);
@@ -44,7 +44,7 @@ class LimitWordsTest {
       cluster.heartbeatUntil("the node is full", () -> cluster.containers(master) == 2, node);
 
       String words = words(cluster, master);
-      assertEquals("queue root.default has <memory:2048, vCores:2>", words.split(" of at most")[0]);
+      assertEquals("queue root has <memory:2048, vCores:2>", words.split(" of at most")[0]);
     }
   }
 
