@@ -98,6 +98,8 @@ def waiting(
     """An application that waits for containers, beside those that run."""
     shell = DistributedShell(cluster.resource_manager, work, checkout)
     application = shell.submit(Sleepers(MANY_NAME, MANY, CONTAINER_MB, until.pid))
+    # Until its master has asked, it waits for the master alone, and then for nothing.
+    wait_containers(cluster, application, 2, WAIT_SECONDS)
     wait_waiting(cluster, application, WAIT_SECONDS)
     return application
 

@@ -61,6 +61,8 @@ def waiting(cluster: Cluster, running: str, until: Alarm, work: Path, checkout: 
     """An application that waits for containers, beside the one that runs."""
     shell = DistributedShell(cluster.resource_manager, work, checkout)
     application = shell.submit(Sleepers("many", MANY, CONTAINER_MB, until.pid))
+    # Until its master has asked, it waits for the master alone, and then for nothing.
+    wait_containers(cluster, application, 2, WAIT_SECONDS)
     wait_waiting(cluster, application, WAIT_SECONDS)
     return application
 
