@@ -41,6 +41,8 @@ class Workers:
     held_mb: int = 200
     queue: str = "default"
     master_memory_mb: int = 256
+    node_label: str = ""
+    tags: str = ""
 
     @property
     def command(self) -> str:
