@@ -163,7 +163,7 @@ impl Told {
             }
             Event::AsksBeside { application, amount, standing } => {
                 let id = self.application(*application)?;
-                self.cluster.set_countables_and_standing(id, &[*amount], *standing);
+                self.cluster.set_standing(id, &[*amount], *standing);
                 let it = self.cluster.application(id)?;
                 let ask = it.waiting.or(it.held)?;
                 self.cluster.pending(id, ask, self.now_ms);

@@ -225,7 +225,7 @@ natives! {
             count: u32::try_from(count).unwrap_or(0),
         };
         let core = core(handle)?;
-        core.set_countables_and_standing(application, &countables, self::standing(standing)?);
+        core.set_standing(application, &countables, self::standing(standing)?);
         core.pending(application, ask, now_ms);
         Ok(())
     }

@@ -192,15 +192,9 @@ impl Elastane {
         self.decisions.record_all(record);
     }
 
-    /// See [`Cluster::set_countables_and_standing`](elastane_core::cluster::Cluster::set_countables_and_standing).
-    pub fn set_countables_and_standing(
-        &self,
-        application: ApplicationId,
-        countables: &[u64],
-        standing: Standing,
-    ) {
-        let mut service = self.service.lock();
-        service.cluster_mut().set_countables_and_standing(application, countables, standing);
+    /// See [`Cluster::set_standing`](elastane_core::cluster::Cluster::set_standing).
+    pub fn set_standing(&self, application: ApplicationId, countables: &[u64], standing: Standing) {
+        self.service.lock().cluster_mut().set_standing(application, countables, standing);
     }
 
     /// See [`Service::pending`].

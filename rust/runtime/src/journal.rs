@@ -5,6 +5,7 @@ mod placed;
 use std::borrow::Cow;
 
 use elastane_core::Resources;
+use elastane_core::cluster::{BookableChange, Cluster};
 use elastane_protocol::Pressure;
 use elastane_runs::Outcome;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,19 @@ pub struct Record {
     /// What happened.
     #[serde(flatten)]
     pub event: JournalEvent,
+}
+
+impl Record {
+    /// A change of a node's bookable capacity.
+    pub(crate) fn bookable(cluster: &Cluster, change: &BookableChange, now_ms: i64) -> Self {
+        let node = cluster.node(change.node).map(|node| node.name.clone());
+        let event = JournalEvent::Bookable {
+            node: node.unwrap_or_default(),
+            ratio: f64::from(change.ratio.memory_thousandths) / 1e3,
+            reason: change.reason().into(),
+        };
+        Self { time_ms: now_ms, event }
+    }
 }
 
 /// What happened, and where. Nodes and containers are named as YARN names them.

@@ -314,14 +314,7 @@ impl Service {
         let turns = changes.iter().filter(|it| {
             it.because == Resized::GuaranteeOverdue || it.from.is_raised() != it.ratio.is_raised()
         });
-        let record = |change: &BookableChange| {
-            let event = JournalEvent::Bookable {
-                node: self.node_name(change.node),
-                ratio: f64::from(change.ratio.memory_thousandths) / 1e3,
-                reason: change.reason().into(),
-            };
-            Record { time_ms: now_ms, event }
-        };
+        let record = |change| Record::bookable(&self.cluster, change, now_ms);
         let records = turns.map(record).collect();
         (changes, records)
     }

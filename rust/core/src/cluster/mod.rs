@@ -220,7 +220,7 @@ impl Cluster {
 
     /// What an application's next container asks for beside memory and virtual cores, and what its queue
     /// does with its asks. To be called before the ask that it belongs to.
-    pub fn set_countables_and_standing(
+    pub fn set_standing(
         &mut self,
         application: ApplicationId,
         countables: &[u64],

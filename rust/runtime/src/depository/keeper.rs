@@ -345,9 +345,7 @@ impl Keeper {
         self.checkpoints.ask_for_whole();
         match kept.and_then(|()| substitute.into_learned(former)) {
             Ok(learned) => self.merges.add_substitute(learned),
-            Err(error) => log::error!(
-                "runs recorded while the depository was unavailable are not merged into it: {error}"
-            ),
+            Err(error) => log::error!("what the substitute recorded is not merged: {error}"),
         }
     }
 

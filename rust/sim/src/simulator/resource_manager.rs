@@ -147,7 +147,7 @@ impl ResourceManager {
     /// its executors, which has a share of the master.
     pub(super) fn held(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
         let id = self.register(place, spec, now_ms);
-        self.service.cluster_mut().set_countables_and_standing(id, &[], Standing::Held);
+        self.service.cluster_mut().set_standing(id, &[], Standing::Held);
         self.service.pending(id, Ask { count: 1, ..ask_of(spec) }, now_ms);
     }
 
@@ -156,7 +156,7 @@ impl ResourceManager {
         match self.applications[place].id {
             Some(id) => {
                 let cluster = self.service.cluster_mut();
-                cluster.set_countables_and_standing(id, &[], Standing::Ordered);
+                cluster.set_standing(id, &[], Standing::Ordered);
             }
             None => {
                 self.register(place, spec, now_ms);

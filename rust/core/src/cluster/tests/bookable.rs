@@ -78,7 +78,7 @@ fn a_node_is_raised_only_as_far_as_containers_wait() {
 #[test]
 fn a_node_is_raised_for_an_application_that_its_queue_holds_back_and_no_round_names_it() {
     let (mut cluster, node, app) = cluster_and_learned();
-    cluster.set_countables_and_standing(app, &[], Standing::Held);
+    cluster.set_standing(app, &[], Standing::Held);
     cluster.pending(app, Ask { count: 3, ..ask(3, 1) }, 0);
     assert_eq!(follow(&mut cluster, node, 0, 80_000), memory(1_125), "as if it waited");
     for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
@@ -87,13 +87,13 @@ fn a_node_is_raised_for_an_application_that_its_queue_holds_back_and_no_round_na
     }
     assert_eq!(cluster.wait_reason(app, 80_000), Some(WaitReason::Held));
 
-    cluster.set_countables_and_standing(app, &[], Standing::Ordered);
+    cluster.set_standing(app, &[], Standing::Ordered);
     cluster.pending(app, ask(3, 1), 80_000);
     assert_eq!(cluster.round(node, request(16, 16), 80_000), Some(vec![app]));
     let waits_since_ms = cluster.application(app).unwrap().waiting_since_ms;
     assert_eq!(waits_since_ms, 80_000, "its time with the queue does not let it starve");
 
-    cluster.set_countables_and_standing(app, &[], Standing::Held);
+    cluster.set_standing(app, &[], Standing::Held);
     cluster.pending(app, Ask { count: 0, ..ask(3, 1) }, 81_000);
     assert_eq!(cluster.wait_reason(app, 81_000), None, "it asks for nothing");
 }

@@ -26,7 +26,7 @@ fn offer_as(
 fn with_gpus(cluster: &mut Cluster, demands: Demands, gpus: u64, since_ms: i64) -> ApplicationId {
     let application = Application::new("gpu", "gpu", "root.default", demands, since_ms);
     let id = cluster.application_added(application);
-    cluster.set_countables_and_standing(id, &[gpus], Standing::Ordered);
+    cluster.set_standing(id, &[gpus], Standing::Ordered);
     cluster.pending(id, ask(1, 1), since_ms);
     id
 }

@@ -70,7 +70,7 @@ fn no_node_is_raised_for_what_a_queue_holds_back_while_it_waits_for_its_guarante
     place(&mut cluster, "2", small, node, 0);
     cluster.application_removed(small);
     let held = waiting_in(&mut cluster, "root.b", learned(&[0.01], 0.01), 1);
-    cluster.set_countables_and_standing(held, &[], Standing::Held);
+    cluster.set_standing(held, &[], Standing::Held);
     cluster.pending(held, ask(1, 1), 0);
     let raised = follow(&mut cluster, node, 0, 12_000);
     assert!(raised > 1_000, "nobody else waits: {raised}");

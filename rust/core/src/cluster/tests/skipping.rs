@@ -126,15 +126,15 @@ fn the_rest_is_all_that_the_same_rules_admit() {
 #[test]
 fn countable_resources_must_be_free_in_every_naming() {
     let (mut cluster, node, ids) = cluster(3);
-    cluster.set_countables_and_standing(ids[0], &[1], Standing::Ordered);
-    cluster.set_countables_and_standing(ids[1], &[0, 1], Standing::Ordered);
+    cluster.set_standing(ids[0], &[1], Standing::Ordered);
+    cluster.set_standing(ids[1], &[0, 1], Standing::Ordered);
     for id in &ids {
         cluster.pending(*id, ask(1, 1), 0);
     }
     for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
         assert_eq!(named(&mut cluster, node, naming, 0), ids[1..], "{naming:?}");
     }
-    cluster.set_countables_and_standing(ids[0], &[0], Standing::Ordered);
+    cluster.set_standing(ids[0], &[0], Standing::Ordered);
     cluster.pending(ids[0], ask(1, 1), 0);
     assert_eq!(named(&mut cluster, node, Naming::Best, 0), ids);
 }
@@ -142,12 +142,12 @@ fn countable_resources_must_be_free_in_every_naming() {
 #[test]
 fn no_round_names_an_application_of_a_queue_that_is_not_ordered() {
     let (mut cluster, node, ids) = cluster(3);
-    cluster.set_countables_and_standing(ids[0], &[], Standing::ByItsQueue);
+    cluster.set_standing(ids[0], &[], Standing::ByItsQueue);
     cluster.pending(ids[0], ask(1, 1), 0);
     for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
         assert_eq!(named(&mut cluster, node, naming, 0), ids[1..], "{naming:?}");
     }
-    cluster.set_countables_and_standing(ids[0], &[], Standing::Ordered);
+    cluster.set_standing(ids[0], &[], Standing::Ordered);
     cluster.pending(ids[0], ask(1, 1), 0);
     assert_eq!(best(&mut cluster, node, 0), ids);
 }
@@ -159,12 +159,12 @@ fn no_node_is_kept_for_an_application_that_no_round_names() {
     place(&mut cluster, "hog", hog, node, 0);
     cluster.application_removed(hog);
     let large = waiting(&mut cluster, "large", Demands::default(), ask(8, 4));
-    cluster.set_countables_and_standing(large, &[], Standing::ByItsQueue);
+    cluster.set_standing(large, &[], Standing::ByItsQueue);
     cluster.pending(large, ask(8, 4), 0);
     cluster.reported(node, physical(), 70_000);
     best(&mut cluster, node, 70_000);
     assert_eq!(KeptNode::of(&cluster), None);
-    cluster.set_countables_and_standing(large, &[], Standing::Ordered);
+    cluster.set_standing(large, &[], Standing::Ordered);
     cluster.pending(large, ask(8, 4), 0);
     best(&mut cluster, node, 71_000);
     assert!(KeptNode::of(&cluster).is_some(), "otherwise it would be");
