@@ -142,9 +142,7 @@ class Answers:
             "nodes_measured": self._nodes,
             "physical_memory_mb": NODE_MB * self._nodes,
             "physical_vcores": NODE_VCORES * self._nodes,
-            "physical_cpu_cores": NODE_VCORES / 2 * self._nodes,
-            "physical_network_bytes_per_s": NODE_BYTES_PER_S * self._nodes,
-            "physical_disk_bytes_per_s": NODE_BYTES_PER_S * self._nodes,
+            **measured_sizes(self._nodes),
         }
         moving = {
             "bookable_memory_mb": (NODE_MB, 1.35),
@@ -274,6 +272,7 @@ class Answers:
 
     def _node(self, index: int) -> dict[str, Any]:
         share = 0.5 + 0.45 * math.sin(index / 30) * math.cos(index / 7)
+        measured = measured_sizes(1)
         return {
             "node": node_name(index),
             "label": "gpu" if index % 20 == 0 else "",
@@ -281,9 +280,7 @@ class Answers:
             "is_raised": index % 2 == 0,
             "report_age_ms": 1_500 if self._is_fresh(index) else 125_000,
             "report_is_fresh": self._is_fresh(index),
-            "physical_cpu_cores": NODE_VCORES / 2 if self._is_fresh(index) else None,
-            "physical_network_bytes_per_s": NODE_BYTES_PER_S if self._is_fresh(index) else None,
-            "physical_disk_bytes_per_s": NODE_BYTES_PER_S if self._is_fresh(index) else None,
+            **(measured if self._is_fresh(index) else dict.fromkeys(measured)),
             **sizes(1, share),
         }
 
@@ -339,9 +336,7 @@ class Answers:
             **numbers,
             **sizes(nodes, 0.6),
             "above_memory_mb": above,
-            "physical_cpu_cores": NODE_VCORES / 2 * nodes,
-            "physical_network_bytes_per_s": NODE_BYTES_PER_S * nodes,
-            "physical_disk_bytes_per_s": NODE_BYTES_PER_S * nodes,
+            **measured_sizes(nodes),
         }
 
     @staticmethod
@@ -358,6 +353,15 @@ class Answers:
     @staticmethod
     def _page(name: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
         return {"total": len(entries), "offset": 0, name: entries}
+
+
+def measured_sizes(nodes: int) -> dict[str, float]:
+    """The sizes that agents measure and YARN does not know."""
+    return {
+        "physical_cpu_cores": NODE_VCORES / 2 * nodes,
+        "physical_network_bytes_per_s": NODE_BYTES_PER_S * nodes,
+        "physical_disk_bytes_per_s": NODE_BYTES_PER_S * nodes,
+    }
 
 
 def sizes(nodes: int, used: float) -> dict[str, Any]:

@@ -67,6 +67,11 @@ class Checkout:
         return self.root / "grafana"
 
     @property
+    def page_resources(self) -> Path:
+        """The folder of the page's files, as the jar holds them."""
+        return self.root / "java-shim/scheduler/src/main/resources/org/elastane"
+
+    @property
     def recorded_series(self) -> Path:
         """Ten Spark applications, in the format of `elastane-lab evaluate`."""
         return self.root / "lab" / "tests" / "recorded"

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from cluster.browser import Browser
 from cluster.cluster import Cluster
+from cluster.made_up_answers import Answers
+from cluster.page_stand_in import StandIn
 from cluster.paths import Checkout
 from cluster.settings import ClusterSettings, ElastaneSettings, NodeShape
 from cluster.signals import interrupt_on_termination
@@ -52,6 +55,19 @@ def start_cluster(checkout: Checkout, work: Path) -> Iterator[ClusterMaker]:
             return stack.enter_context(Cluster(wanted, checkout))
 
         yield start
+
+
+@pytest.fixture(scope="module")
+def made_up_page(checkout: Checkout) -> Iterator[str]:
+    """The address of the page with made-up answers of a small cluster."""
+    with StandIn(Answers(nodes=60, applications=30), checkout.page_resources) as one:
+        yield one.url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as one:
+        yield one
 
 
 def elastane(work: Path, **extra: object) -> ElastaneSettings:

@@ -40,7 +40,7 @@ NEWEST_LINE = "return document.querySelector('tbody tr').textContent"
 
 @pytest.fixture(scope="module")
 def resources(checkout: Checkout) -> Path:
-    return checkout.root / "java-shim/scheduler/src/main/resources/org/elastane"
+    return checkout.page_resources
 
 
 @pytest.fixture(scope="module")

@@ -3,34 +3,12 @@ made-up answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from cluster.browser import Browser
-from cluster.made_up_answers import Answers, application_id, container_id, node_name
-from cluster.page_stand_in import StandIn
-from cluster.paths import Checkout
-
-NODES = 60
-APPLICATIONS = 30
+from cluster.made_up_answers import application_id, container_id, node_name
 
 
-@pytest.fixture(scope="module")
-def page(checkout: Checkout) -> Iterator[str]:
-    resources = checkout.root / "java-shim/scheduler/src/main/resources/org/elastane"
-    with StandIn(Answers(NODES, APPLICATIONS), resources) as one:
-        yield one.url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as one:
-        yield one
-
-
-def test_what_was_gained(browser: Browser, page: str) -> None:
-    browser.open(f"{page}#cluster")
+def test_what_was_gained(browser: Browser, made_up_page: str) -> None:
+    browser.open(f"{made_up_page}#cluster")
     # A quarter of the memory of 60 nodes is booked above it, for three hours less a step.
     shown = browser.wait_text("main", "Booked above physical now\n3,840 GiB\n25 %")
     assert "In containers of mean size\n150\n25.6 GiB each" in shown
@@ -38,8 +16,8 @@ def test_what_was_gained(browser: Browser, page: str) -> None:
     assert "over 2 h 59 min" in shown
 
 
-def test_what_fell_back(browser: Browser, page: str) -> None:
-    browser.open(f"{page}#cluster")
+def test_what_fell_back(browser: Browser, made_up_page: str) -> None:
+    browser.open(f"{made_up_page}#cluster")
     browser.wait_text("main", "What fell back")
     rows = [row.text for row in browser.find("main tbody tr")]
     assert any(row.startswith("Nodes with a silent agent 1 now Without a fresh") for row in rows)
@@ -47,8 +25,8 @@ def test_what_fell_back(browser: Browser, page: str) -> None:
     assert not any(row.startswith("Deadlines missed") for row in rows)
 
 
-def test_each_resource_has_its_sizes(browser: Browser, page: str) -> None:
-    browser.open(f"{page}#cluster")
+def test_each_resource_has_its_sizes(browser: Browser, made_up_page: str) -> None:
+    browser.open(f"{made_up_page}#cluster")
     browser.wait_text("main figure", "Latest: physical 15,360 GiB, bookable")
     told = [figure.text for figure in browser.find("main figure")]
     assert [text.split("\n")[0] for text in told] == [
@@ -62,8 +40,8 @@ def test_each_resource_has_its_sizes(browser: Browser, page: str) -> None:
     assert all("Latest: physical 71,526 MiB/s, planned" in text for text in told[2:])
 
 
-def test_progress_and_expected_end(browser: Browser, page: str) -> None:
-    browser.open(f"{page}#applications")
+def test_progress_and_expected_end(browser: Browser, made_up_page: str) -> None:
+    browser.open(f"{made_up_page}#applications")
     browser.wait_text("main section:nth-of-type(2)", application_id(29))
     row = _row(browser, "main section:nth-of-type(2)", application_id(29))
     assert "43 %" in row
@@ -71,8 +49,8 @@ def test_progress_and_expected_end(browser: Browser, page: str) -> None:
     assert "by 3 earlier runs" in row
 
 
-def test_planned_and_used_of_a_container(browser: Browser, page: str) -> None:
-    browser.open(f"{page}#nodes/{node_name(3)}")
+def test_planned_and_used_of_a_container(browser: Browser, made_up_page: str) -> None:
+    browser.open(f"{made_up_page}#nodes/{node_name(3)}")
     shown = browser.wait_text("main", container_id(3, 1))
     row = _row(browser, "main section:nth-of-type(2)", container_id(3, 1))
     assert "12 min 34 s 5 min 5 s 16 GiB, 4 vcores 11 GiB 9 GiB 2.50 cores 2.10 cores 23 %" in row

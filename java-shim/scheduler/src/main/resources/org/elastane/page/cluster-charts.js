@@ -59,7 +59,7 @@ export class ClusterCharts {
         kinds: KINDS_OF_TRAFFIC,
         plan: plan && { slotMs: plan.slot_ms, values: plan[field].map((it) => it / MEBIBYTE) },
         column: (kind) => column(kind, field).map((it) => inMib(kind, it)),
-        write: (mib) => perSecond(mib * MEBIBYTE),
+        write: mibPerSecond,
       });
     }
   }

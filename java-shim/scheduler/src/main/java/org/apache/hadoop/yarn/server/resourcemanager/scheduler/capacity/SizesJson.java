@@ -143,7 +143,14 @@ final class SizesJson {
   private ObjectNode sum(ObjectNode entry, List<FiCaSchedulerNode> members) {
     NodeSizes sum = NodeSizes.of(members);
     MeasuredUse used = new MeasuredUse();
-    members.forEach(node -> used.add(status(node)));
+    double[] measured = new double[MEASURED_SIZES.length];
+    for (FiCaSchedulerNode node : members) {
+      JsonNode status = status(node);
+      used.add(status);
+      for (int i = 0; i < measured.length; i++) {
+        measured[i] += status.path(MEASURED_SIZES[i]).asDouble();
+      }
+    }
     entry.put("nodes", sum.nodes());
     entry.put("nodes_raised", sum.raised());
     entry.put("nodes_measured", used.reports());
@@ -152,9 +159,8 @@ final class SizesJson {
     put(entry, "booked", sum.booked());
     entry.put("above_memory_mb", sum.aboveMemoryMb());
     used.putInto(entry);
-    for (String size : MEASURED_SIZES) {
-      entry.put(
-          size, members.stream().mapToDouble(node -> status(node).path(size).asDouble()).sum());
+    for (int i = 0; i < measured.length; i++) {
+      entry.put(MEASURED_SIZES[i], measured[i]);
     }
     return entry;
   }

@@ -12,7 +12,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is said of the limit that holds an executor back. */
+/** The words for the limit of CapacityScheduler that holds an executor back. */
 class LimitWordsTest {
   @TempDir Path directory;
 
