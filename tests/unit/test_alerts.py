@@ -61,6 +61,11 @@ CASES = {
     "ElastaneMemoryPreemptions": Case(
         {"memorypreemptions": f"0+1{HOURS}"}, {"memorypreemptions": "0x590 9x10"}
     ),
+    "ElastaneCpuNearlyUsedUp": Case(
+        {"usedcpucores": f"95{HOURS}", "physicalcpucores": f"100{HOURS}"},
+        {"usedcpucores": f"85{HOURS}", "physicalcpucores": f"100{HOURS}"},
+        bean="ElastanePartitionMetrics",
+    ),
     "ElastaneMemoryNearlyUsedUp": Case(
         {"usedmb": f"95{HOURS}", "physicalmb": f"100{HOURS}"},
         {"usedmb": f"85{HOURS}", "physicalmb": f"100{HOURS}"},
