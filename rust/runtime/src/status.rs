@@ -321,7 +321,7 @@ fn named_application(why: &WaitReason) -> Option<ApplicationId> {
         | WaitReason::AtMaximum { .. }
         | WaitReason::UserAtLimit { .. }
         | WaitReason::Yields { .. }
-        | WaitReason::Observed { .. }
+        | WaitReason::RegisteredOnly { .. }
         | WaitReason::Skipped { .. } => None,
     }
 }

@@ -23,8 +23,8 @@ pub use settings::{ClusterSettings, Exceptions};
 pub use starts::{PlannedStart, StartPlan, StartSearch, plan_starts, read_by_planning};
 pub use state::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Considered, Container,
-    Countables, Demands, NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal, Request,
-    RunningContainer, Standing, Verdict,
+    Countables, Demands, NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal,
+    RegisteredOnly, Request, RunningContainer, Standing, Verdict,
 };
 
 use crate::container_kind::ContainerKind;
@@ -152,6 +152,13 @@ impl Cluster {
     pub fn reported(&mut self, node: NodeId, capacity: Resources, now_ms: i64) {
         let Self { state, bookable, corrections, .. } = self;
         measured_size::reported(state, &mut bookable.shares, corrections, node, capacity, now_ms);
+    }
+
+    /// A node's agent named containers that have to give way, because the node is short of memory.
+    pub fn ran_short(&mut self, node: NodeId, now_ms: i64) {
+        if let Some(entry) = self.state.nodes.get_mut(node) {
+            entry.ran_short(now_ms);
+        }
     }
 
     /// A node by its number.

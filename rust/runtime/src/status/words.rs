@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use elastane_core::cluster::{ApplicationId, Ask, KeptNode, NodeId, PlannedStart, WaitReason};
+use elastane_core::cluster::{
+    ApplicationId, Ask, KeptNode, NodeId, PlannedStart, RegisteredOnly, WaitReason,
+};
 
 use super::PlannedStartStatus;
 
@@ -88,9 +90,17 @@ impl Words<'_> {
                               above the node's registered size";
                 (node, reason.to_owned())
             }
-            WaitReason::Observed { node } => {
-                let reason = "it or its queue is in mode observe, which books nodes up to their \
-                              registered size only, and the node is full";
+            WaitReason::RegisteredOnly { node, why } => {
+                let reason = match why {
+                    RegisteredOnly::Observed => {
+                        "it or its queue is in mode observe, which books nodes up to their \
+                         registered size only, and the node is full"
+                    }
+                    RegisteredOnly::ShortOfMemory => {
+                        "the node was short of memory within the last five minutes and is booked \
+                         up to its registered size only, and it is full"
+                    }
+                };
                 (node, reason.to_owned())
             }
             WaitReason::Keeps(kept) => {

@@ -21,6 +21,8 @@ pub struct BookableChange {
 pub enum Resized {
     /// What it holds, and what waits, needs more room or less.
     ByDemand,
+    /// It was short of memory a short time ago: what ends leaves no room above its registered size.
+    ShortOfMemory,
     /// Its agent does not report.
     Unreported,
     /// A queue waits for its guarantee, and the preemption monitor takes nothing back for it: it is shown less than is
@@ -42,6 +44,7 @@ impl BookableChange {
             (Resized::ByDemand, false) => {
                 "the predicted use of its containers leaves no room above the registered size"
             }
+            (Resized::ShortOfMemory, _) => "it was short of memory within the last five minutes",
             (Resized::Unreported, _) => "its agent does not report",
             (Resized::GuaranteeOverdue, _) => {
                 "a queue waits for its guarantee and nothing is preempted for it, so the node \

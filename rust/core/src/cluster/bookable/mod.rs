@@ -213,7 +213,10 @@ impl Bookable {
                 });
                 let is_waited_for = shares.is_guarantee_waited_for(label);
                 let counts = settings.virtual_cores_count;
-                entry.proven = proof::bookable(entry, kinds, is_waited_for, counts);
+                entry.proven = match entry.was_short(now_ms) {
+                    true => Booked::default(),
+                    false => proof::bookable(entry, kinds, is_waited_for, counts),
+                };
                 let left = entry.plan.left();
                 let fullest = left.capacity().minus(left.least());
                 entry.fullest_bytes = fullest.get(Resource::Memory);
@@ -257,7 +260,8 @@ impl Bookable {
         let booked = ratio_of(settled.min(at_most), registered);
         let every_ms = settings.grow_every_ms;
         let next = entry.growth.next(entry.bookable, target, booked, every_ms, now_ms);
-        (next, Resized::ByDemand)
+        let is_short = entry.was_short(now_ms);
+        (next, if is_short { Resized::ShortOfMemory } else { Resized::ByDemand })
     }
 }
 

@@ -49,8 +49,8 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             round.cluster.waiting.set_note(row, Note::Kept { node });
             continue;
         }
-        if entry.keeps_out_observed(line.is_observed, line.request) {
-            round.cluster.waiting.set_note(row, Note::Observed { node });
+        if let Some(why) = entry.keeps_out(line.is_observed, line.request, now_ms) {
+            round.cluster.waiting.set_note(row, Note::RegisteredOnly { node, why });
             continue;
         }
         let waiting =

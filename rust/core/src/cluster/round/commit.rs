@@ -31,7 +31,7 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
                     Refusal::QueueAtMaximum(_) => Note::AtMaximum { node: commit.node },
                     Refusal::UserAtLimit { .. } => Note::UserAtLimit { node: commit.node },
                     Refusal::QueueYields(_) => Note::Yields { node: commit.node },
-                    Refusal::Observed => Note::Observed { node: commit.node },
+                    Refusal::RegisteredOnly(why) => Note::RegisteredOnly { node: commit.node, why },
                 };
                 cluster.waiting.note(commit.application, note);
                 return Commit::Refused(refusal);
@@ -128,8 +128,8 @@ fn approve(
     if shares.yields_on(entry, queue, request) {
         return Some(Err(Refusal::QueueYields(queue.into())));
     }
-    if entry.keeps_out_observed(application.demands.are_withheld(), request) {
-        return Some(Err(Refusal::Observed));
+    if let Some(why) = entry.keeps_out(application.demands.are_withheld(), request, now_ms) {
+        return Some(Err(Refusal::RegisteredOnly(why)));
     }
     judge.refresh(entry, now_ms);
     let owed = |lacking| shares.owed(queue, &entry.label, request, || planned, lacking);

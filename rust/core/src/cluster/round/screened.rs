@@ -8,7 +8,7 @@ use crate::cluster::patience::{KeptAsOffered, Wait, urgency, waits_for_others};
 use crate::cluster::ranking::{Contender, Contest, FitFilter, Scores, Urgency, some_of_each_left};
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::starts::ClaimsOnNode;
-use crate::cluster::state::{ApplicationId, Applications, Countables, NodeEntry};
+use crate::cluster::state::{ApplicationId, Applications, Countables, NodeEntry, RegisteredOnly};
 use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
 use crate::need::Need;
 use crate::resources::Resource;
@@ -37,8 +37,8 @@ enum Check {
     Lacks(Resource),
     /// The node is kept for another application.
     Kept,
-    /// It is in observe, and would start above the node's registered size.
-    Observed,
+    /// It would start above the node's registered size, and may not.
+    RegisteredOnly(RegisteredOnly),
     /// Nothing that a person would be told.
     LeftOut,
 }
@@ -73,8 +73,8 @@ impl ScreenedRound<'_> {
                     notes[row] = Note::Kept { node: self.offer.node };
                     continue;
                 }
-                Check::Observed => {
-                    notes[row] = Note::Observed { node: self.offer.node };
+                Check::RegisteredOnly(why) => {
+                    notes[row] = Note::RegisteredOnly { node: self.offer.node, why };
                     continue;
                 }
                 Check::LeftOut => continue,
@@ -118,7 +118,9 @@ impl ScreenedRound<'_> {
                     notes[row] = Note::NoFit { node: self.offer.node, resource };
                 }
                 Check::Kept => notes[row] = Note::Kept { node: self.offer.node },
-                Check::Observed => notes[row] = Note::Observed { node: self.offer.node },
+                Check::RegisteredOnly(why) => {
+                    notes[row] = Note::RegisteredOnly { node: self.offer.node, why };
+                }
                 Check::LeftOut => {}
             }
         }
@@ -152,8 +154,8 @@ impl ScreenedRound<'_> {
         {
             return Check::Kept;
         }
-        if self.entry.keeps_out_observed(line.is_observed, line.request) {
-            return Check::Observed;
+        if let Some(why) = self.entry.keeps_out(line.is_observed, line.request, self.now_ms) {
+            return Check::RegisteredOnly(why);
         }
         match filter.check(row, &need) {
             Ok(()) => Check::Fits,

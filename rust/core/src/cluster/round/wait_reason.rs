@@ -3,7 +3,7 @@
 use crate::cluster::Cluster;
 use crate::cluster::patience::KeptNode;
 use crate::cluster::ranking::{Judge, Prospect};
-use crate::cluster::state::{ApplicationId, NodeId};
+use crate::cluster::state::{ApplicationId, NodeId, RegisteredOnly};
 use crate::cluster::waiting::Note;
 use crate::fit::Excess;
 use crate::resources::Resource;
@@ -51,10 +51,12 @@ pub enum WaitReason {
         /// The node that was checked.
         node: NodeId,
     },
-    /// It fits, above the node's registered size; it or its queue is in observe.
-    Observed {
+    /// It fits, above the node's registered size, where it may not start.
+    RegisteredOnly {
         /// The node that was checked.
         node: NodeId,
+        /// Why it may not.
+        why: RegisteredOnly,
     },
     /// Its queue does not let it start yet: a limit of application masters or of parallel applications.
     Held,
@@ -70,7 +72,7 @@ impl WaitReason {
             | Self::AtMaximum { node }
             | Self::UserAtLimit { node }
             | Self::Yields { node }
-            | Self::Observed { node } => Some(*node),
+            | Self::RegisteredOnly { node, .. } => Some(*node),
             Self::Kept(kept) | Self::Keeps(kept) => Some(kept.node),
             Self::Held => None,
         }
@@ -104,7 +106,7 @@ pub(crate) fn wait_reason(
         Note::AtMaximum { node } => Some(WaitReason::AtMaximum { node }),
         Note::UserAtLimit { node } => Some(WaitReason::UserAtLimit { node }),
         Note::Yields { node } => Some(WaitReason::Yields { node }),
-        Note::Observed { node } => Some(WaitReason::Observed { node }),
+        Note::RegisteredOnly { node, why } => Some(WaitReason::RegisteredOnly { node, why }),
         Note::NoFit { node, resource } => {
             let judge = Judge::of(policy.as_ref());
             if let Some(entry) = state.nodes.get_mut(node) {

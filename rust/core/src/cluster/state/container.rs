@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::demands::Basis;
+use super::node::RegisteredOnly;
 use super::request::Request;
 use crate::cluster::bookable::TakenBy;
 use crate::container_kind::ContainerKind;
@@ -140,9 +141,10 @@ pub enum Refusal {
          node's registered size"
     )]
     QueueYields(Arc<str>),
-    /// Its application or queue is in observe, and the node's registered size is booked.
-    #[error(
-        "the application or its queue is in mode observe, and the node's registered size is booked"
-    )]
-    Observed,
+    /// The node's registered size is booked, and it may not start above that.
+    #[error("the node's registered size is booked, and {}", match .0 {
+        RegisteredOnly::Observed => "the application or its queue is in mode observe",
+        RegisteredOnly::ShortOfMemory => "it was short of memory within the last five minutes",
+    })]
+    RegisteredOnly(RegisteredOnly),
 }

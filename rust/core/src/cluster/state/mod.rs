@@ -23,7 +23,7 @@ pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, R
 pub use countables::Countables;
 pub use demands::{Basis, Demands, Predicted};
 pub use last_round::{Considered, Verdict};
-pub use node::NodeEntry;
+pub use node::{NodeEntry, RegisteredOnly};
 pub use request::Request;
 
 pub(crate) use node_plan::PlanState;

@@ -49,10 +49,25 @@ pub struct NodeEntry {
     pub(crate) countables: OfferedCountables,
     pub(crate) last_round: LastRound,
     measured_capacity: Option<Resources>,
+    /// When its agent last named containers that have to give way.
+    short_ms: Option<i64>,
     /// Until then a report that is too old counts as fresh.
     excused_until_ms: i64,
     /// The report for which the node was excused.
     excused_report_ms: Option<i64>,
+}
+
+/// A node stays at its registered size for this time after it was short of memory: what leaves it comes back otherwise,
+/// and has to leave again.
+const SHORT_FOR_MS: i64 = 300_000;
+
+/// Why a container starts nowhere above the registered size of a node, where CapacityScheduler alone would not start it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegisteredOnly {
+    /// Its application or queue is in observe.
+    Observed,
+    /// The node was short of memory a short time ago.
+    ShortOfMemory,
 }
 
 /// A node that went back to its registered size.
@@ -82,6 +97,7 @@ impl NodeEntry {
             countables: OfferedCountables::default(),
             last_round: LastRound::default(),
             measured_capacity: None,
+            short_ms: None,
             excused_until_ms: i64::MIN,
             excused_report_ms: None,
         };
@@ -243,10 +259,29 @@ impl NodeEntry {
         request.fits_into(self.registered.minus(self.booked))
     }
 
-    /// Whether a container of an application in observe has to wait: it starts nothing above the registered size, where
-    /// CapacityScheduler alone would not.
-    pub(crate) fn keeps_out_observed(&self, is_observed: bool, request: Request) -> bool {
-        is_observed && !self.has_room_by_request(request)
+    /// The node's agent named containers that have to give way.
+    pub(crate) fn ran_short(&mut self, now_ms: i64) {
+        self.short_ms = Some(now_ms);
+    }
+
+    /// Whether the node was short of memory a short time ago.
+    pub(crate) fn was_short(&self, now_ms: i64) -> bool {
+        self.short_ms.is_some_and(|short_ms| now_ms.saturating_sub(short_ms) < SHORT_FOR_MS)
+    }
+
+    /// Why a container of this request has to wait for room within the registered size, if it has to.
+    pub(crate) fn keeps_out(
+        &self,
+        is_observed: bool,
+        request: Request,
+        now_ms: i64,
+    ) -> Option<RegisteredOnly> {
+        let why = match (is_observed, self.was_short(now_ms)) {
+            (true, _) => RegisteredOnly::Observed,
+            (false, true) => RegisteredOnly::ShortOfMemory,
+            (false, false) => return None,
+        };
+        (!self.has_room_by_request(request)).then_some(why)
     }
 
     /// Number of containers of this request that fit into the registered size beside the booked ones.

@@ -69,6 +69,32 @@ fn a_node_grows_to_what_waits_and_fits_and_falls_at_once_with_its_reports() {
 }
 
 #[test]
+fn a_node_that_was_short_of_memory_takes_nothing_above_its_registered_size_for_five_minutes() {
+    let (mut cluster, node, app) = cluster_and_learned();
+    assert_eq!(follow(&mut cluster, node, 0, 12_000), memory(2_000));
+    for container in ["1", "2", "3"] {
+        assert!(matches!(place(&mut cluster, container, app, node, 12_000), Commit::Placed(_)));
+    }
+    cluster.ran_short(node, 13_000);
+    let short = cluster.bookable_changes(usize::MAX, 13_000);
+    assert_eq!(short.iter().map(|it| it.because).collect::<Vec<_>>(), [Resized::ShortOfMemory]);
+    assert_eq!(short[0].ratio, memory(1_125), "the 9 GB that are booked stay");
+    cluster.finished("3");
+    // Before the node is resized again.
+    let why = RegisteredOnly::ShortOfMemory;
+    assert_eq!(cluster.round(node, request(3, 3), 13_500), Some(vec![]));
+    let reason = cluster.wait_reason(app, 13_500);
+    assert_eq!(reason, Some(WaitReason::RegisteredOnly { node, why }));
+    let refused = place(&mut cluster, "4", app, node, 13_500);
+    assert_eq!(refused, Commit::Refused(Refusal::RegisteredOnly(why)));
+    assert_eq!(follow(&mut cluster, node, 14_000, 312_000), BookableRatio::REGISTERED);
+    cluster.finished("2");
+    assert!(matches!(place(&mut cluster, "4", app, node, 312_000), Commit::Placed(_)));
+    assert_eq!(follow(&mut cluster, node, 313_000, 322_000).memory_thousandths, 2_000);
+    assert!(matches!(place(&mut cluster, "5", app, node, 322_000), Commit::Placed(_)));
+}
+
+#[test]
 fn a_node_is_raised_only_as_far_as_containers_wait() {
     let (mut cluster, node, app) = cluster_and_learned();
     cluster.pending(app, Ask { count: 3, ..ask(3, 1) }, 0);

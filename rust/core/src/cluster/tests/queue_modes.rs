@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::cluster::{Exceptions, Naming, Offer};
+use crate::cluster::{Exceptions, Naming, Offer, RegisteredOnly};
 
 fn modes(cluster: &mut Cluster, modes: &[(&str, bool)]) {
     let enforce_by_queue: BTreeMap<_, _> =
@@ -87,10 +87,13 @@ fn one_in_observe_waits_by_its_request_and_starts_nothing_above_the_nodes_size()
         modes(&mut cluster, &[("root.a", false)]);
         let offer = Offer { node, free: request(8, 8), free_countables: &[], naming };
         assert_eq!(cluster.offer(offer, now_ms), Some(vec![]));
-        assert_eq!(cluster.wait_reason(app, now_ms), Some(WaitReason::Observed { node }));
+        assert_eq!(
+            cluster.wait_reason(app, now_ms),
+            Some(WaitReason::RegisteredOnly { node, why: RegisteredOnly::Observed })
+        );
     }
     let refused = place(&mut cluster, "3", app, node, now_ms);
-    assert_eq!(refused, Commit::Refused(Refusal::Observed));
+    assert_eq!(refused, Commit::Refused(Refusal::RegisteredOnly(RegisteredOnly::Observed)));
 
     modes(&mut cluster, &[]);
     assert_eq!(named(&mut cluster), Some(vec![app]));

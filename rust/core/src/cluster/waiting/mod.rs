@@ -9,7 +9,7 @@ pub(crate) use demand_sums::DemandSumsAround;
 pub(crate) use screen::{Outline, Screen};
 pub(crate) use table::{Screened, WaitingTable};
 
-use crate::cluster::state::{ApplicationId, NodeId, Request};
+use crate::cluster::state::{ApplicationId, NodeId, RegisteredOnly, Request};
 use crate::container_kind::ContainerKind;
 use crate::resources::Resource;
 
@@ -60,8 +60,8 @@ pub(crate) enum Note {
     UserAtLimit { node: NodeId },
     /// It fits, above the node's registered size; its queue has its guarantee, and another queue waits for its own.
     Yields { node: NodeId },
-    /// It is in observe, and the node's registered size is booked.
-    Observed { node: NodeId },
+    /// The node's registered size is booked, and it may not start above that.
+    RegisteredOnly { node: NodeId, why: RegisteredOnly },
     /// It was named, and CapacityScheduler skipped it.
     Skipped { node: NodeId },
 }

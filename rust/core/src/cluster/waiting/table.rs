@@ -271,7 +271,7 @@ impl WaitingTable {
     }
 
     /// For each queue, whether one of its running applications waits and, at the latest check, lacked memory or was
-    /// in observe with the node's registered size booked. `None` while no application master waits: no round needs it.
+    /// had to wait for room within the node's registered size. `None` while no application master waits: no round needs it.
     pub(crate) fn queues_short_of_memory(&self) -> Option<Vec<bool>> {
         if self.masters == 0 {
             return None;
@@ -280,7 +280,7 @@ impl WaitingTable {
         for (line, note) in self.lines.iter().zip(&self.notes) {
             let lacks_memory = matches!(
                 note,
-                Note::NoFit { resource: Resource::Memory, .. } | Note::Observed { .. }
+                Note::NoFit { resource: Resource::Memory, .. } | Note::RegisteredOnly { .. }
             );
             if lacks_memory && !line.kind.is_application_master() {
                 short[line.queue as usize] = true;
