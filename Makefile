@@ -17,6 +17,8 @@ STATE ?= memory-bound
 SEEDS ?= 1
 ALL ?=
 SERIES ?=
+# Spark's version of `make test-spark`; all other tests have the one of tests/requirements.txt
+SPARK_VERSION ?= 3.5.5
 # Test programs that `make test-v2` leaves out
 V2_WITHOUT ?=
 # Of `make test-hadoop`: Hadoop's version, and a part of the classes or modes, with commas (empty: all)
@@ -41,6 +43,7 @@ TEST_STEPS := lint test-rust test-java test-cluster test-v2 \
 	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
 # Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.
 CLUSTER_HALF := $(patsubst %,integration/test_%.py,kill_nine map_reduce plan_memory preemption resource_profiles)
+SPARK_TESTS := $(patsubst %,integration/test_%.py,migration memory_preemption)
 # `systemd-hybrid`: version 1 with controllers, and version 2 without.
 BOOT ?= systemd
 PAGE := java-shim/scheduler/src/main/resources/org/elastane/page
@@ -49,7 +52,7 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_target
 export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
-.PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster \
+.PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
 	test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
 	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist clean
@@ -100,6 +103,13 @@ test-cluster-half:
 
 test-cluster-rest:
 	cd tests && $(PYTHON) -m pytest $(addprefix --ignore=,$(CLUSTER_HALF))
+
+test-spark: fetch build target/spark-$(SPARK_VERSION) ## tests what Elastane does to executors with SPARK_VERSION=3.5.5: 5 minutes
+	cd tests && SPARK_VERSION=$(SPARK_VERSION) $(PYTHON) -m pytest $(SPARK_TESTS)
+
+target/spark-%:
+	$(PYTHON) -m pip install --quiet --no-deps --target $@.part pyspark==$*
+	mv $@.part $@
 
 test-v2: fetch-for-tests ## runs the agent's tests in a virtual machine with cgroup version 2
 	cd tests && $(PYTHON) -m guest --agent-tests $(addprefix --without ,$(V2_WITHOUT))

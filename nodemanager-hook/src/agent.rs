@@ -7,6 +7,7 @@ mod actuator;
 mod arrival;
 mod capacity;
 mod container;
+mod decommissions;
 mod groups;
 mod heaps;
 mod host;
@@ -32,6 +33,7 @@ use self::{
     actuator::Wanted,
     arrival::receive,
     container::NodeContainer,
+    decommissions::Decommissions,
     groups::ContainerGroups,
     heaps::{NodeHeaps, plan_heaps, restore_all_heaps, restore_heaps},
     host::Host,
@@ -67,6 +69,7 @@ pub struct Agent {
     heaps: NodeHeaps,
     network: NodeNetwork,
     node: WatchedNode,
+    decommissions: Decommissions,
     /// The newest sequence number reported.
     reported: u64,
     troubles: Troubles,
@@ -121,6 +124,7 @@ impl Agent {
             self.node.read_between(&mut self.host);
         }
         self.node.step(&mut self.host, &self.heaps, now);
+        self.decommissions.step(&mut self.host, now);
         if due.closes_sample {
             self.host.reader.samples.close(now);
             self.write_status(now);
@@ -287,6 +291,7 @@ impl Agent {
         for container in self.host.containers.values_mut() {
             container.held_back = false;
         }
+        self.decommissions.order(&reply.decommission, &self.host.containers, now);
         self.groups.take_plan(&mut self.host);
         self.follow_plan(now);
         Ok(())
@@ -308,6 +313,7 @@ impl Agent {
             node_usage: samples.newest_of_node(),
             pressure: pressure(&self.host.reader.proc),
             memory_victims: self.node.memory_victims(&self.host.containers),
+            decommissioned: self.decommissions.outcomes(),
             containers: Vec::new(),
         };
         let report = report::with_samples(report, &running, samples, now);

@@ -33,6 +33,7 @@ mod samples;
 mod schedule;
 mod sensors;
 mod server;
+mod spark;
 mod status;
 #[cfg(test)]
 mod tests;

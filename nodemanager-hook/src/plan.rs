@@ -160,6 +160,7 @@ mod tests {
             acknowledged: 0,
             valid_for_ms: 10_000,
             plans: vec![ContainerPlan { container: ID.into(), steps }],
+            ..Reply::default()
         }
     }
 

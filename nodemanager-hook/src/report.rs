@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use elastane_protocol::{ContainerSamples, Limits, MAX_MESSAGE_BYTES, MemoryVictim, Report};
+use elastane_protocol::{ContainerSamples, Limits, MAX_MESSAGE_BYTES, Report};
 
 use crate::{container_id::ContainerId, samples::Samples};
 
@@ -17,6 +17,8 @@ const CONTAINER_BYTES: usize = 96;
 const SAMPLE_BYTES: usize = 128;
 /// A victim without id.
 const VICTIM_BYTES: usize = 24;
+/// The outcome of an order without id.
+const OUTCOME_BYTES: usize = 8;
 
 /// Adds the samples to a report at `now`. `running` are the running containers with their limits in
 /// force.
@@ -32,7 +34,7 @@ pub fn with_samples(
     let unacknowledged: BTreeMap<_, _> = samples.unacknowledged().collect();
     let containers: BTreeSet<&ContainerId> =
         running.keys().chain(unacknowledged.keys().copied()).collect();
-    let newest = newest_that_fits(&containers, &report.memory_victims, samples);
+    let newest = newest_that_fits(&containers, &report, samples);
     let samples_of = |container: &ContainerId| {
         let closed = unacknowledged.get(container).copied().into_iter().flatten();
         let fitting = closed.filter(|sample| sample.sequence <= newest);
@@ -49,12 +51,14 @@ pub fn with_samples(
 /// The sequence number up to which all samples fit.
 fn newest_that_fits(
     containers: &BTreeSet<&ContainerId>,
-    victims: &[MemoryVictim],
+    report: &Report,
     samples: &Samples,
 ) -> u64 {
     let ids: usize = containers.iter().map(|id| id.as_str().len()).sum();
-    let victims: usize = victims.iter().map(|one| one.container.len() + VICTIM_BYTES).sum();
-    let mut bytes = HEAD_BYTES + ids + victims + containers.len() * CONTAINER_BYTES;
+    let victims = report.memory_victims.iter().map(|one| one.container.len() + VICTIM_BYTES);
+    let outcomes = report.decommissioned.iter().map(|one| one.container.len() + OUTCOME_BYTES);
+    let named: usize = victims.chain(outcomes).sum();
+    let mut bytes = HEAD_BYTES + ids + named + containers.len() * CONTAINER_BYTES;
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
     for (_, closed) in samples.unacknowledged() {
         for sample in closed {
@@ -74,7 +78,10 @@ fn newest_that_fits(
 mod tests {
     use std::time::Duration;
 
-    use elastane_protocol::{CanLimit, Capacity, Pressure, Usage, encode};
+    use elastane_protocol::{
+        CanLimit, Capacity, DecommissionOutcome, Decommissioned, MemoryVictim, Pressure, Usage,
+        encode,
+    };
 
     use super::*;
     use crate::sensors::{Counted, HeldMemory, Reading};
@@ -100,6 +107,7 @@ mod tests {
             node_usage: Usage::default(),
             pressure: None,
             memory_victims: Vec::new(),
+            decommissioned: Vec::new(),
             containers: Vec::new(),
         }
     }
@@ -182,6 +190,12 @@ mod tests {
                     container: id(number).to_string(),
                     resident_bytes: u64::MAX,
                     short_bytes: u64::MAX,
+                })
+                .collect(),
+            decommissioned: (0..400)
+                .map(|number| Decommissioned {
+                    container: id(number).to_string(),
+                    outcome: DecommissionOutcome::Failed,
                 })
                 .collect(),
             ..without_samples()

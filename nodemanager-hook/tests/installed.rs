@@ -101,7 +101,7 @@ impl Host {
         };
         let plans = list.iter().map(plan).collect();
         assert_eq!(ask(&AgentRequest::Containers(list)), Some(AgentResponse::Done));
-        let reply = Reply { acknowledged: 0, valid_for_ms: 600_000, plans };
+        let reply = Reply { acknowledged: 0, valid_for_ms: 600_000, plans, ..Reply::default() };
         assert_eq!(ask(&AgentRequest::Apply(reply)), Some(AgentResponse::Done));
         for (running, _) in self.containers() {
             let group = cgroup_of(running.pid, "cpu");

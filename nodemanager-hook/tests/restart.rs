@@ -91,6 +91,7 @@ fn an_agent_killed_during_a_move_leaves_no_process_in_its_groups() {
             acknowledged: 0,
             valid_for_ms: 60_000,
             plans: plans().collect(),
+            ..Reply::default()
         });
         frame::write(&mut agent.connect(), &request).unwrap();
         let inside = parent.group_of(&trees[tree]).join("cgroup.procs");
@@ -229,7 +230,12 @@ fn restore_undoes_all_changes_of_an_agent_killed_while_plans_change() {
 /// Sends one plan after the other until the agent no longer answers.
 fn change_plans(socket: &Path, list: Vec<RunningContainer>, plans: &[Vec<ContainerPlan>]) {
     for plans in plans.iter().cycle() {
-        let reply = Reply { acknowledged: 0, valid_for_ms: 60_000, plans: plans.clone() };
+        let reply = Reply {
+            acknowledged: 0,
+            valid_for_ms: 60_000,
+            plans: plans.clone(),
+            ..Reply::default()
+        };
         let requests = [AgentRequest::Containers(list.clone()), AgentRequest::Apply(reply)];
         let Ok(mut stream) = UnixStream::connect(socket) else {
             return;

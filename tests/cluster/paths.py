@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 DEFAULT_HADOOP_VERSION = os.environ.get("HADOOP_VERSION", "3.4.3")
+# Empty: the one of the tests' Python environment.
+SPARK_VERSION = os.environ.get("SPARK_VERSION", "")
 
 
 class MissingArtifact(Exception):
@@ -44,6 +46,8 @@ class Checkout:
     @cached_property
     def spark_home(self) -> Path:
         """PySpark's package directory, with Spark's jars, scripts and examples."""
+        if SPARK_VERSION:
+            return self._one(self.target, f"spark-{SPARK_VERSION}/pyspark", "`make test-spark`")
         return self._one(self.environment, "lib/python3.*/site-packages/pyspark", "bootstrap.py")
 
     @property

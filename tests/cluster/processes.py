@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from .machine import TICKS_PER_SECOND
+
 STOP_SECONDS = 15.0
 
 
@@ -142,6 +144,15 @@ def start_ticks(pid: int) -> int | None:
     except OSError:
         return None
     return int(fields[19])
+
+
+def age_seconds(pid: int) -> float:
+    """How long a process runs."""
+    began = start_ticks(pid)
+    if began is None:
+        raise ProcessLookupError(f"process {pid} has ended")
+    uptime = float(Path("/proc/uptime").read_text().split()[0])
+    return uptime - began / TICKS_PER_SECOND
 
 
 def kill_all(pids: Iterable[int]) -> None:

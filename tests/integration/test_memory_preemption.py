@@ -12,9 +12,9 @@ import pytest
 from cluster.cluster import Cluster
 from cluster.journal import lines, records
 from cluster.paths import Checkout
-from cluster.processes import start_ticks
+from cluster.processes import age_seconds, start_ticks
 from cluster.settings import MEBIBYTE, NodeShape
-from cluster.spark import SparkApplication, Submitter, wait_ended
+from cluster.spark import Submitter, wait_ended
 from cluster.waiting import wait_until
 
 from .conftest import ClusterMaker, elastane
@@ -27,21 +27,23 @@ from .expectations import (
     wait_measured,
     wait_sampled,
 )
+from .holder import EXECUTOR_MB, Holder
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="without root an agent has no memory of its own to read"
 )
 
-# By request, the driver (1024 MB) and the executor (3072 MB) of one application fill the node.
+# By request, the driver (1024 MB) and the executor of one application fill the node.
 SHAPE = NodeShape(memory_mb=4096, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_000_000_000)
-EXECUTOR_MB = 3072
 # Below this the node is short of memory. Below half of it, the agent itself would kill a container.
 FLOOR_MB = 1024
 SHORT_MB = 256
-WAIT_BEFORE_KILL_MS = 3000
+# Longer than it takes until an executor that handles SIGPWR would be told to leave (6 s).
+WAIT_BEFORE_KILL_MS = 12_000
+# Younger executors are not told to leave.
+OLD_ENOUGH_SECONDS = 30.0
 
 RUN_SECONDS = 180.0
-START_SECONDS = 120.0
 PREEMPT_SECONDS = 60.0
 
 
@@ -63,52 +65,6 @@ def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
 def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Submitter]:
     with Submitter(cluster.resource_manager, work, checkout) as one:
         yield one
-
-
-class Holder:
-    """An application whose executors hold a given amount of memory."""
-
-    def __init__(self, name: str, executors: int, work: Path, checkout: Checkout) -> None:
-        self._executors = executors
-        # A key keeps only a path's last component, so both are runs of one application.
-        self._folder = work / name / "orders"
-        self._folder.mkdir(parents=True)
-        self.application = SparkApplication(
-            "holder",
-            checkout.tests / "jobs" / "hold_memory.py",
-            (str(self._folder), str(executors)),
-            executors=executors,
-            executor_memory_mb=EXECUTOR_MB - 384,
-            properties={
-                # The first failure counted by Spark would end the application.
-                "spark.task.maxFailures": "1",
-                "spark.executor.maxNumFailures": "1",
-                # Otherwise a lesson of two executors, of which one fits, waits 30 s for both.
-                "spark.scheduler.minRegisteredResourcesRatio": "0",
-            },
-        )
-
-    def wait_started(self, tasks: int | None = None) -> None:
-        wanted = tasks or self._executors
-
-        def all_run() -> bool:
-            return all((self._folder / f"task-{one}-0").exists() for one in range(wanted))
-
-        wait_until(all_run, f"the tasks of {self._folder}", START_SECONDS)
-
-    def wait_started_again(self) -> None:
-        wait_until(lambda: list(self._folder.glob("task-*-1")), "a second attempt", START_SECONDS)
-
-    def hold(self, megabytes: int) -> None:
-        self._order("hold-mb", str(megabytes))
-
-    def end(self) -> None:
-        self._order("end", "")
-
-    def _order(self, name: str, text: str) -> None:
-        whole = self._folder / f"{name}.part"
-        whole.write_text(text)
-        whole.rename(self._folder / name)
 
 
 def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsewhere(
@@ -149,6 +105,11 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
     free_mb = memory.available_bytes() // MEBIBYTE
     each_mb = (free_mb - FLOOR_MB + SHORT_MB) // len(running)
     assert SHORT_MB < each_mb < EXECUTOR_MB - FLOOR_MB, free_mb
+    wait_until(
+        lambda: all(age_seconds(processes[one]) > OLD_ENOUGH_SECONDS for one in running),
+        "executors that are old enough to leave",
+        2 * OLD_ENOUGH_SECONDS,
+    )
     # In two steps: the second makes the node short when the agent has measured the first.
     first_bytes = each_mb // 2 * MEBIBYTE
     younger.hold(each_mb // 2)
@@ -159,14 +120,27 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
         f"a preempted container of {newer}",
         PREEMPT_SECONDS,
     )
-    younger.wait_started_again()
     wait_until(
         lambda: memory.available_bytes() > FLOOR_MB * MEBIBYTE, "a node with room", PREEMPT_SECONDS
+    )
+    # By request the node is more than full. It takes nothing new now, or it would be short again.
+    wait_until(
+        lambda: any("was short of memory" in one["reason"] for one in records(journal, "bookable")),
+        "a node that is not raised any more",
+        PREEMPT_SECONDS,
+    )
+    wait_until(
+        lambda: start_ticks(processes[youngest]) != began[youngest],
+        f"the end of {youngest}",
+        PREEMPT_SECONDS,
     )
     now = {one: start_ticks(pid) for one, pid in processes.items()}
     assert now == {**began, youngest: None}
     elder.end()
     younger.end()
+    # The executor that is left does the work of both.
+    younger.wait_started_again()
+    assert executors(journal, newer) == running
     ended = [wait_ended(manager, one, RUN_SECONDS) for one in (older, newer)]
 
     assert [one["finalStatus"] for one in ended] == ["SUCCEEDED"] * 2, ended
@@ -181,6 +155,9 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
 
     said = [(one["container"], one["outcome"]) for one in records(journal, "preemption")]
     assert said == [(youngest, "told"), (youngest, "preempted")]
+    # Its job does not decommission executors, so its JVM would have ended by the signal.
+    stayed = [(one["container"], one["state"]) for one in records(journal, "migration")]
+    assert stayed == [(youngest, "not-handled")]
     audited = [entry for entry in lines(agent.audit) if entry["container"] in everybody]
     assert not [entry for entry in audited if entry["reason"] == "killed"]
     # Until a report shows the memory that the first one freed, the next one may be preempted, too.

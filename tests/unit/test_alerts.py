@@ -59,7 +59,8 @@ CASES = {
         {"predictedusedmbseconds": f"0+200{HOURS}", "predictedmbseconds": f"0+100{HOURS}"},
     ),
     "ElastaneMemoryPreemptions": Case(
-        {"memorypreemptions": f"0+1{HOURS}"}, {"memorypreemptions": "0x590 9x10"}
+        {"memorypreemptions": f"0{HOURS}", "executorstoldtoleave": f"0+1{HOURS}"},
+        {"memorypreemptions": "0x590 9x10", "executorstoldtoleave": f"0{HOURS}"},
     ),
     "ElastaneCpuNearlyUsedUp": Case(
         {"usedcpucores": f"95{HOURS}", "physicalcpucores": f"100{HOURS}"},

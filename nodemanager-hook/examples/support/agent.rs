@@ -68,8 +68,12 @@ impl Agent {
     ) -> Outcome<Report> {
         self.ask(&AgentRequest::Containers(running))?;
         let report = self.collect()?;
-        let reply =
-            Reply { acknowledged: report.sequence, valid_for_ms: 120_000, plans: plan(&report) };
+        let reply = Reply {
+            acknowledged: report.sequence,
+            valid_for_ms: 120_000,
+            plans: plan(&report),
+            ..Reply::default()
+        };
         self.ask(&AgentRequest::Apply(reply))?;
         Ok(report)
     }

@@ -33,6 +33,8 @@ pub enum Reason {
     Named,
     /// The node was short of memory for too long: the container was killed.
     Killed,
+    /// The ResourceManager ordered that the container's Spark executor leaves by itself; the outcome says whether it will.
+    DecommissionOrdered,
 }
 
 impl fmt::Display for Reason {

@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::process_handle::ProcessHandle;
+use super::process_handle::{ProcessHandle, ProcessStatus};
 
 /// The agent reads at most this much of a list of mappings.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
@@ -24,6 +24,11 @@ pub struct MappedFile {
     /// `hsperfdata_USER`, without a slash.
     pub directory: String,
     pub inode: u64,
+}
+
+/// Whether a process is a JVM.
+pub(crate) fn is_jvm(process: &ProcessHandle, status: ProcessStatus) -> io::Result<bool> {
+    Ok(read(process, status.inner_pid)?.has_library)
 }
 
 pub fn read(process: &ProcessHandle, inner_pid: u32) -> io::Result<Mappings> {

@@ -18,6 +18,8 @@ use crate::sensors::{Process, ProcessKey};
 
 /// `SIGQUIT` in the kernel's masks of signals.
 const SIGQUIT_MASK: u64 = 0x4;
+/// `SIGPWR` in them.
+const SIGPWR_MASK: u64 = 1 << 29;
 const MOST_BYTES: u64 = 16 * 1024;
 /// Opens a directory as a place only.
 const PLACE: OFlag = OFlag::O_PATH.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC);
@@ -40,6 +42,7 @@ pub struct ProcessStatus {
     /// The pid in the innermost pid namespace.
     pub inner_pid: u32,
     pub catches_quit: bool,
+    pub catches_power: bool,
     /// Resident shared memory without a file on a disk. A page mapped twice counts twice.
     pub shared_memory_bytes: u64,
 }
@@ -108,6 +111,7 @@ impl ProcessStatus {
             gid: values("Gid")?.nth(1)?.parse().ok()?,
             inner_pid: values("NSpid")?.last()?.parse().ok()?,
             catches_quit: caught & SIGQUIT_MASK != 0,
+            catches_power: caught & SIGPWR_MASK != 0,
             shared_memory_bytes: shared_kib.checked_mul(1024)?,
         })
     }
@@ -136,9 +140,12 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_without_sigquit_is_recognised() {
+    fn a_mask_without_sigquit_or_with_sigpwr_is_recognised() {
         let without = STATUS.replace("5ccd", "5cc9");
         assert!(!ProcessStatus::parse(&without).unwrap().catches_quit);
+        assert!(!ProcessStatus::parse(STATUS).unwrap().catches_power);
+        let with = STATUS.replace("0181005ccd", "01a1005ccd");
+        assert!(ProcessStatus::parse(&with).unwrap().catches_power);
     }
 
     #[test]

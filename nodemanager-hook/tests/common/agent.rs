@@ -262,7 +262,14 @@ impl Agent {
     }
 
     pub fn apply(&self, valid_for_ms: u32, plans: Vec<ContainerPlan>) {
-        let reply = Reply { acknowledged: 0, valid_for_ms, plans };
+        let reply = Reply { acknowledged: 0, valid_for_ms, plans, ..Reply::default() };
+        assert_eq!(self.ask(&AgentRequest::Apply(reply)), AgentResponse::Done);
+    }
+
+    /// Orders to decommission the executors of these; no plan limits anything.
+    pub fn decommission(&self, trees: &[&Tree]) {
+        let decommission = trees.iter().map(|tree| tree.id.clone()).collect();
+        let reply = Reply { valid_for_ms: 60_000, decommission, ..Reply::default() };
         assert_eq!(self.ask(&AgentRequest::Apply(reply)), AgentResponse::Done);
     }
 

@@ -184,13 +184,17 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 /// The directory of the compiled program.
 pub fn classes() -> &'static Path {
     static CLASSES: OnceLock<PathBuf> = OnceLock::new();
-    CLASSES.get_or_init(|| {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workload");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/Workload.java");
-        let compiled = Command::new("javac").arg("-d").arg(&directory).arg(source).status();
-        assert!(compiled.expect("these tests need a JDK").success());
-        directory
-    })
+    CLASSES.get_or_init(|| compile("Workload"))
+}
+
+/// Compiles a program beside this file; gives the directory of its classes.
+pub fn compile(class: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(class);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/common/{class}.java"));
+    let compiled =
+        Command::new("javac").args(["-nowarn", "-d"]).arg(&directory).arg(source).status();
+    assert!(compiled.expect("these tests need a JDK").success());
+    directory
 }
 
 /// The innermost only child: the program that a shell or `unshare` runs.

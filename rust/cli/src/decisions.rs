@@ -9,8 +9,8 @@ use clap::Args;
 use elastane_core::cluster::PlacedReason;
 use elastane_core::{ContainerKind, Resources};
 use elastane_runtime::{
-    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption,
-    PreemptionOutcome, Record, Refused, Reprovision,
+    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Migration, MigrationState,
+    Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
 };
 
 use crate::failure::Failure;
@@ -135,6 +135,7 @@ impl DecisionsReport {
                 format!("bookable  {node}: {ratio:.2} times its registered size: {reason}")
             }
             JournalEvent::Preemption(preemption) => preemption_sentence(&preemption),
+            JournalEvent::Migration(migration) => migration_sentence(&migration),
             JournalEvent::Reprovision(reprovision) => reprovision_sentence(&reprovision),
             JournalEvent::Deadline(news) => deadline_sentence(&news),
             JournalEvent::Learned { application, profile, outcome, runs } => {
@@ -248,6 +249,19 @@ fn preemption_sentence(preemption: &Preemption) -> String {
         memory(preemption.short_bytes as f64),
         preemption.reason,
     )
+}
+
+fn migration_sentence(migration: &Migration) -> String {
+    let what = match migration.state {
+        MigrationState::Leaves => "its executor leaves: it takes no more tasks",
+        MigrationState::NotHandled => {
+            "stays: its JVM does not handle SIGPWR (spark.decommission.enabled is off, or it is young)"
+        }
+        MigrationState::NoExecutor => "stays: it is no Spark executor",
+        MigrationState::Failed => "stays: its processes could not be examined or signalled",
+    };
+    let Migration { container, node, reason, .. } = migration;
+    format!("migrate   {container} on {node}: {what}; {reason}")
 }
 
 fn reprovision_sentence(reprovision: &Reprovision) -> String {

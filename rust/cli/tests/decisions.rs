@@ -120,6 +120,25 @@ preempted; it holds 2.0 GiB, the node is short of 500.0 MiB; it came last\n"
     );
 }
 
+#[test]
+fn an_executor_that_is_to_leave_is_told_with_what_became_of_it() {
+    let line = |state| {
+        format!(
+            r#"{{"kind":"migration","time_ms":1763736000000,"node":"node-1:8041","container":"c_2","application":"a_1","state":"{state}","reason":"the node is short"}}"#
+        )
+    };
+    let (_folder, path) = journal(&["leaves", "not-handled"].map(line).join("\n"));
+    let arguments = ["decisions", "--journal", &path, "--application", "a_1"];
+    assert_eq!(
+        elastane(&arguments).printed(),
+        "\
+2025-11-21T14:40:00.000Z  migrate   c_2 on node-1:8041: its executor leaves: it takes no more tasks; the node is short
+2025-11-21T14:40:00.000Z  migrate   c_2 on node-1:8041: stays: its JVM does not handle SIGPWR \
+(spark.decommission.enabled is off, or it is young); the node is short
+"
+    );
+}
+
 /// The windows of one executor, without what is null in them.
 const REPROVISIONED: &str = r#"{"kind":"reprovision","time_ms":1763736000000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"opened","slowness":1.25,"slow":"behind","predicted":{"cpu_cores":0.5,"memory_bytes":1073741824.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":0.0},"lent":{"cpu_cores":2.5,"memory_bytes":3221225472.0,"network_bytes_per_s":0.0,"disk_bytes_per_s":2e6}}
 {"kind":"reprovision","time_ms":1763736003000,"node":"node-1:8041","container":"c_2","application":"a_1","what":"returned","reason":"no measurement of the container arrived in time"}

@@ -66,6 +66,7 @@ natives! {
             node_usage: Usage::default(),
             pressure: None,
             memory_victims,
+            decommissioned: Vec::new(),
             containers: Vec::new(),
         };
         let body = encode(&report).map_err(JavaFailure::refused)?;

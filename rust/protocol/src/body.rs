@@ -63,7 +63,12 @@ mod tests {
     use crate::{Reply, VERSION};
 
     fn reply() -> Reply {
-        Reply { acknowledged: 7, valid_for_ms: 120_000, plans: Vec::new() }
+        Reply {
+            acknowledged: 7,
+            valid_for_ms: 120_000,
+            plans: Vec::new(),
+            decommission: vec!["container_1".into()],
+        }
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub struct Reply {
     pub valid_for_ms: u32,
     /// One entry for each container to limit. A container without an entry is not limited.
     pub plans: Vec<ContainerPlan>,
+    /// Containers, by YARN's id, whose Spark executor is to take no more tasks, to move its blocks and to end by itself. The
+    /// core repeats an order until a [`crate::Report`] has its outcome.
+    pub decommission: Vec<String>,
 }
 
 impl Reply {

@@ -21,6 +21,8 @@ pub struct Report {
     pub pressure: Option<Pressure>,
     /// Containers that should give way because the node is short of memory, in this order.
     pub memory_victims: Vec<MemoryVictim>,
+    /// What became of the orders in [`crate::Reply::decommission`], for containers that still run.
+    pub decommissioned: Vec<Decommissioned>,
     /// The samples, oldest first within a container.
     pub containers: Vec<ContainerSamples>,
 }
@@ -62,6 +64,28 @@ pub struct MemoryVictim {
     pub resident_bytes: u64,
     /// The node's shortage while no container gives way, in bytes.
     pub short_bytes: u64,
+}
+
+/// What became of the order to decommission a container's executor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decommissioned {
+    /// YARN's container id.
+    pub container: String,
+    /// What became of the order.
+    pub outcome: DecommissionOutcome,
+}
+
+/// What became of an order to decommission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DecommissionOutcome {
+    /// The executor got the signal.
+    Signalled,
+    /// The executor does not handle the signal, which would end it: `spark.decommission.enabled` is not set, or it is young.
+    NotHandled,
+    /// No process of the container is a Spark executor.
+    NoExecutor,
+    /// The processes could not be examined or signalled.
+    Failed,
 }
 
 /// The samples of one container.

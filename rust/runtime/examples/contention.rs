@@ -169,6 +169,7 @@ fn report(elastane: &Elastane, node: &str, now_ms: i64) -> Result<(), Box<dyn Er
         node_usage: Usage::default(),
         pressure: None,
         memory_victims: Vec::new(),
+        decommissioned: Vec::new(),
         containers: Vec::new(),
     };
     elastane.report(node, VERSION, &encode(&report)?, now_ms)?;

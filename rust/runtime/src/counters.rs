@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use serde::Serialize;
 
 use crate::foresight::Foresight;
-use crate::journal::{DeadlineState, JournalEvent, PreemptionOutcome};
+use crate::journal::{DeadlineState, JournalEvent, MigrationState, PreemptionOutcome};
 use crate::report::Ingested;
 use crate::status::ServiceStatus;
 
@@ -33,6 +33,8 @@ pub(crate) struct Counters {
     memory_preemptions: AtomicU64,
     spared_memory_victims: AtomicU64,
     refused_memory_victims: AtomicU64,
+    executors_told_to_leave: AtomicU64,
+    executors_that_cannot_leave: AtomicU64,
     reprovision_windows: AtomicU64,
     reprovision_measured: AtomicU64,
     reprovision_too_little_left: AtomicU64,
@@ -115,6 +117,12 @@ impl Counters {
                 PreemptionOutcome::Spared => &self.spared_memory_victims,
                 PreemptionOutcome::Refused => &self.refused_memory_victims,
                 PreemptionOutcome::Told | PreemptionOutcome::Observed => return,
+            },
+            JournalEvent::Migration(migration) => match migration.state {
+                MigrationState::Leaves => &self.executors_told_to_leave,
+                MigrationState::NotHandled
+                | MigrationState::NoExecutor
+                | MigrationState::Failed => &self.executors_that_cannot_leave,
             },
             JournalEvent::Deadline(news) => match news.state {
                 DeadlineState::Met => &self.deadlines_met,

@@ -66,6 +66,8 @@ pub enum JournalEvent {
     },
     /// A container gives way because its node is short of memory, or was to give way and does not.
     Preemption(Box<Preemption>),
+    /// An executor is to leave by itself.
+    Migration(Box<Migration>),
     /// The demand of a running container was corrected, or a window for a correction began or ended.
     Reprovision(Box<Reprovision>),
     /// A node's agent reported (only where `journal.usage` is set).
@@ -98,6 +100,7 @@ impl JournalEvent {
             Self::Finished { .. } => "finished",
             Self::Bookable { .. } => "bookable",
             Self::Preemption(_) => "preemption",
+            Self::Migration(_) => "migration",
             Self::Reprovision(_) => "reprovision",
             Self::Node(_) => "node",
             Self::Learned { .. } => "learned",
@@ -115,6 +118,7 @@ impl JournalEvent {
                 Some(application)
             }
             Self::Preemption(preemption) => preemption.application.as_deref(),
+            Self::Migration(migration) => Some(&migration.application),
             Self::Reprovision(reprovision) => Some(&reprovision.application),
             Self::Deadline(news) => Some(&news.application),
             Self::Bookable { .. } | Self::Node(_) | Self::Other => None,
@@ -127,6 +131,7 @@ impl JournalEvent {
             Self::Placed(placed) => Some(&placed.container),
             Self::Finished { container, .. } => Some(container),
             Self::Preemption(preemption) => Some(&preemption.container),
+            Self::Migration(migration) => Some(&migration.container),
             Self::Reprovision(reprovision) => Some(&reprovision.container),
             _ => None,
         }
@@ -139,6 +144,7 @@ impl JournalEvent {
             Self::Refused(refused) => Some(&refused.node),
             Self::Finished { node, .. } | Self::Bookable { node, .. } => Some(node),
             Self::Preemption(preemption) => Some(&preemption.node),
+            Self::Migration(migration) => Some(&migration.node),
             Self::Reprovision(reprovision) => Some(&reprovision.node),
             Self::Node(usage) => Some(&usage.node),
             Self::Learned { .. } | Self::Deadline(_) | Self::Other => None,
@@ -246,6 +252,35 @@ pub enum PreemptionOutcome {
     Refused,
     /// It would be preempted in mode `enforce`.
     Observed,
+}
+
+/// An executor that is to leave by itself: it takes no more tasks, and moves its blocks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Migration {
+    /// The node that it is to leave.
+    pub node: String,
+    /// YARN's container id.
+    pub container: String,
+    /// YARN's application id; empty where it is gone.
+    pub application: String,
+    /// What became of it.
+    pub state: MigrationState,
+    /// Why it is to leave, in a sentence.
+    pub reason: String,
+}
+
+/// The state of a migration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MigrationState {
+    /// The executor was signalled: it takes no more tasks.
+    Leaves,
+    /// The executor stays: it does not handle the signal, as without `spark.decommission.enabled`.
+    NotHandled,
+    /// The container stays: no process of it is a Spark executor.
+    NoExecutor,
+    /// The container stays: its processes could not be examined or signalled.
+    Failed,
 }
 
 /// A node's measured and planned use.

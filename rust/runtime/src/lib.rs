@@ -16,12 +16,14 @@ mod effects;
 mod elastane;
 mod first_asks;
 mod foresight;
+mod giving_way;
 mod journal;
 mod latest_reports;
 mod ledger;
 mod measured;
 mod measured_container;
 mod memory_victims;
+mod migrations;
 mod node_cpu;
 mod open_error;
 mod past;
@@ -50,8 +52,8 @@ pub use effects::{Committed, Due, Reported, Submitted};
 pub use elastane_store::MergeReport;
 pub use foresight::Foresight;
 pub use journal::{
-    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Placed, Preemption,
-    PreemptionOutcome, Record, Refused, Reprovision,
+    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Migration, MigrationState,
+    Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
 };
 pub use ledger::Prices;
 pub use memory_victims::PreemptionOrder;

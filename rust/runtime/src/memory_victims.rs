@@ -11,10 +11,16 @@ use elastane_protocol::MemoryVictim;
 use serde::Serialize;
 
 use crate::journal::{JournalEvent, Preemption, PreemptionOutcome, Record};
+use crate::migrations::Migrations;
 
 /// One container of a node at a time, and the next after this time: the memory of a process that ends
 /// shows one or two reports later, and sooner two would end where one is enough.
 const BETWEEN_ORDERS_MS: i64 = 10_000;
+/// A container counts as ended when the ResourceManager orders it. Then the NodeManager kills its processes, and the agent
+/// measures.
+const SHOWS_WITHIN_MS: i64 = 5_000;
+/// An executor that was told leaves even if the shortage ends. A shortage of one report's length costs nobody an executor.
+const LEAVES_AFTER_MS: i64 = 6_000;
 
 /// An order to the ResourceManager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -44,8 +50,10 @@ struct Short {
 
 struct Chosen {
     victim: MemoryVictim,
-    /// When it is to end, again if it is still there then; none before its application master is told.
-    kill_ms: Option<i64>,
+    /// When its application master was told.
+    told_ms: Option<i64>,
+    /// When it was last to end.
+    killed_ms: Option<i64>,
 }
 
 impl MemoryVictims {
@@ -90,7 +98,7 @@ impl MemoryVictims {
             && now_ms >= short.next_order_ms
         {
             short.next_order_ms = now_ms.saturating_add(BETWEEN_ORDERS_MS);
-            short.chosen = Some(Chosen { victim: victim.clone(), kill_ms: None });
+            short.chosen = Some(Chosen { victim: victim.clone(), told_ms: None, killed_ms: None });
         }
         if victims.is_empty() && now_ms >= short.next_order_ms {
             self.nodes.remove(&node);
@@ -98,11 +106,27 @@ impl MemoryVictims {
         records
     }
 
+    /// The container of a node whose executor is to leave now: its application master was told some time ago, and it has to
+    /// give way still.
+    pub(crate) fn to_leave(
+        &self,
+        cluster: &Cluster,
+        node: NodeId,
+        now_ms: i64,
+    ) -> Option<(&str, String)> {
+        let chosen = self.nodes.get(&node)?.chosen.as_ref()?;
+        let is_due = now_ms >= chosen.told_ms?.saturating_add(LEAVES_AFTER_MS);
+        let container = chosen.victim.container.as_str();
+        let reason = judge(cluster, node, container).ok()?;
+        (is_due && may_act(cluster, node, now_ms)).then_some((container, reason))
+    }
+
     /// The orders that are due now, with `wait_ms` between telling an application master and ending its
-    /// container; and records for the journal.
+    /// container, and longer for an executor that leaves by itself; and records for the journal.
     pub(crate) fn orders(
         &mut self,
         cluster: &Cluster,
+        migrations: &Migrations,
         wait_ms: i64,
         now_ms: i64,
     ) -> (Vec<PreemptionOrder>, Vec<Record>) {
@@ -118,7 +142,7 @@ impl MemoryVictims {
             if is_fresh
                 && may_act(cluster, *node, now_ms)
                 && let Ok(reason) = judged
-                && let Some(kill) = chosen.next_step(wait_ms, now_ms)
+                && let Some(kill) = chosen.next_step(migrations, wait_ms, now_ms)
             {
                 let victim = &chosen.victim;
                 orders.push(PreemptionOrder {
@@ -141,13 +165,15 @@ impl MemoryVictims {
         self.nodes.remove(&node);
     }
 
-    /// A container ended; another one may be chosen once [`BETWEEN_ORDERS_MS`] is over.
-    pub(crate) fn finished(&mut self, node: NodeId, container: &str) {
+    /// A container ended; another one may be chosen once its memory shows in a report.
+    pub(crate) fn finished(&mut self, node: NodeId, container: &str, now_ms: i64) {
         if let Some(short) = self.nodes.get_mut(&node)
             && let Some(chosen) = &short.chosen
             && chosen.victim.container == container
         {
             short.chosen = None;
+            let shows_ms = now_ms.saturating_add(SHOWS_WITHIN_MS);
+            short.next_order_ms = short.next_order_ms.max(shows_ms);
             // The next report of the agent may still name it.
             short.journaled.insert(container.to_owned());
         }
@@ -177,14 +203,19 @@ impl Short {
 
 impl Chosen {
     /// Whether the container is to end; none when nothing is due now.
-    fn next_step(&mut self, wait_ms: i64, now_ms: i64) -> Option<bool> {
-        let (kill, next_in_ms) = match self.kill_ms {
-            None => (false, wait_ms),
-            Some(kill_ms) if now_ms >= kill_ms => (true, BETWEEN_ORDERS_MS),
-            Some(_) => return None,
+    fn next_step(&mut self, migrations: &Migrations, wait_ms: i64, now_ms: i64) -> Option<bool> {
+        let Some(told_ms) = self.told_ms else {
+            self.told_ms = Some(now_ms);
+            return Some(false);
         };
-        self.kill_ms = Some(now_ms.saturating_add(next_in_ms));
-        Some(kill)
+        let due_ms = match self.killed_ms {
+            None => migrations.until_ms(&self.victim.container, told_ms.saturating_add(wait_ms)),
+            Some(killed_ms) => killed_ms.saturating_add(BETWEEN_ORDERS_MS),
+        };
+        (now_ms >= due_ms).then(|| {
+            self.killed_ms = Some(now_ms);
+            true
+        })
     }
 }
 

@@ -73,6 +73,9 @@ pub(crate) fn ingest(
     report: &Report,
     now_ms: i64,
 ) -> Ingested {
+    if !report.memory_victims.is_empty() {
+        cluster.ran_short(node, now_ms);
+    }
     let newest = sequences.arrived(node, report);
     let node_cpu = NodeCpu::of(report);
     let mut ingested = Ingested::default();
@@ -100,14 +103,16 @@ pub(crate) fn ingest(
     ingested
 }
 
-/// The plans of all containers of a node; none unless the core decides about the node.
+/// The answer to a report, with the executors on its node that are to leave.
 pub(crate) fn reply(
     cluster: &Cluster,
     settings: &PlanSettings,
     node: NodeId,
     report: &Report,
+    decommission: Vec<String>,
     now_ms: i64,
 ) -> Reply {
+    // Nothing is limited unless the core decides about the node.
     let limits = if cluster.decides(node, now_ms) { cluster.limits_on(node) } else { None };
     let plans = limits.map_or_else(Vec::new, |it| it.plans(settings, report.can_limit, now_ms));
     let plan = |(container, steps): (&str, _)| ContainerPlan { container: container.into(), steps };
@@ -115,6 +120,7 @@ pub(crate) fn reply(
         acknowledged: report.sequence,
         valid_for_ms: settings.valid_for_ms,
         plans: plans.into_iter().map(plan).collect(),
+        decommission,
     }
 }
 

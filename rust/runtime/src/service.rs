@@ -17,9 +17,10 @@ use crate::deadlines::{Deadline, Deadlines};
 use crate::effects::{Committed, Due, Reported, Submitted};
 pub use crate::first_asks::FirstAsk;
 use crate::first_asks::FirstAsks;
+use crate::giving_way::GivingWay;
 use crate::journal::{JournalEvent, Placed, Record};
 use crate::measured::Measured;
-use crate::memory_victims::{MemoryVictims, PreemptionOrder};
+use crate::memory_victims::PreemptionOrder;
 use crate::past::KeptOfApplications;
 use crate::progress::Trackers;
 use crate::refusals::Refusals;
@@ -39,7 +40,7 @@ pub struct Service {
     sequences: Sequences,
     refusals: Refusals,
     measured: HashMap<NodeId, Measured>,
-    memory_victims: MemoryVictims,
+    giving_way: GivingWay,
     trackers: Trackers,
     first_asks: FirstAsks,
     deadlines: Deadlines,
@@ -73,7 +74,7 @@ impl Service {
             sequences: Sequences::default(),
             refusals: Refusals::default(),
             measured: HashMap::new(),
-            memory_victims: MemoryVictims::default(),
+            giving_way: GivingWay::default(),
             trackers: Trackers::default(),
             first_asks: FirstAsks::default(),
             deadlines: Deadlines::default(),
@@ -113,7 +114,7 @@ impl Service {
         self.cluster.node_removed(node);
         self.sequences.forget(node);
         self.measured.remove(&node);
-        self.memory_victims.forget(node);
+        self.giving_way.node_removed(&self.cluster, node);
         self.trackers.retain_known(&self.cluster);
     }
 
@@ -238,7 +239,7 @@ impl Service {
         let ended = self.cluster.finished(container)?;
         let node = self.node_name(ended.node);
         let application = self.application_name(ended.application);
-        self.memory_victims.finished(ended.node, container);
+        self.giving_way.finished(ended.node, container, now_ms);
         self.trackers.finished(&self.cluster, container);
         self.accounts.finished(&self.cluster, container, &ended, now_ms);
         self.runs.container_ended(container, ended, until_ms);
@@ -272,9 +273,9 @@ impl Service {
         cluster.reprovision(number, now_ms);
         let reprovisioned = cluster.take_reprovisioned();
         let corrected = reprovisioning::records(cluster, &reprovisioned);
-        let victims = &report.memory_victims;
-        let mut records = self.memory_victims.named(cluster, number, victims, now_ms);
-        let reply = report::reply(cluster, &settings.plan, number, report, now_ms);
+        let first = settings.decommissions_first;
+        let (leave, mut records) = self.giving_way.reported(cluster, number, report, first, now_ms);
+        let reply = report::reply(cluster, &settings.plan, number, report, leave, now_ms);
         if settings.journal_usage
             && let Some(entry) = cluster.node(number)
         {
@@ -300,7 +301,7 @@ impl Service {
         wait_ms: i64,
         now_ms: i64,
     ) -> (Vec<PreemptionOrder>, Vec<Record>) {
-        self.memory_victims.orders(&self.cluster, wait_ms, now_ms)
+        self.giving_way.orders(&self.cluster, wait_ms, now_ms)
     }
 
     /// The nodes whose bookable capacity has to change.
@@ -312,7 +313,8 @@ impl Service {
         let changes = self.cluster.bookable_changes(limit, now_ms);
         // Not every step by demand: a large cluster takes thousands of them a minute.
         let turns = changes.iter().filter(|it| {
-            it.because == Resized::GuaranteeOverdue || it.from.is_raised() != it.ratio.is_raised()
+            matches!(it.because, Resized::GuaranteeOverdue | Resized::ShortOfMemory)
+                || it.from.is_raised() != it.ratio.is_raised()
         });
         let record = |change| Record::bookable(&self.cluster, change, now_ms);
         let records = turns.map(record).collect();

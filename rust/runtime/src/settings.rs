@@ -173,6 +173,7 @@ mod tests {
             ("depository.keep-days", "0", "1 to 36500"),
             ("depository.max-mb", "9", "10 to 1000000"),
             ("journal.usage", "yes", "true or false"),
+            ("preempt.first", "migrate", "decommission or kill"),
             ("reprovision", "true", "on or off"),
             ("profile.others", "true", "on or off"),
             ("reprovision.slow-from", "1", "1.01 to 10"),

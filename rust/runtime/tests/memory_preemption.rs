@@ -9,7 +9,9 @@ use common::{
 };
 use elastane_core::ContainerKind;
 use elastane_core::cluster::{ApplicationId, CommitRequest, NodeId};
-use elastane_protocol::{MemoryVictim, Report, VERSION, encode};
+use elastane_protocol::{
+    DecommissionOutcome, Decommissioned, MemoryVictim, Reply, Report, VERSION, decode, encode,
+};
 use elastane_runtime::Elastane;
 
 const WAIT_MS: i64 = 15_000;
@@ -60,19 +62,28 @@ impl Scene {
 
     /// The agent reports, and names these.
     fn names(&self, victims: &[&str], now_ms: i64) {
+        self.tells(victims, None, now_ms);
+    }
+
+    /// The agent reports, names these, and tells what became of its order; gives the orders for it.
+    fn tells(
+        &self,
+        victims: &[&str],
+        outcome: Option<(&str, DecommissionOutcome)>,
+        now_ms: i64,
+    ) -> Vec<String> {
+        let outcomes = outcome.into_iter().map(|(container, outcome)| Decommissioned {
+            container: container.to_owned(),
+            outcome,
+        });
         let report = Report {
-            memory_victims: victims
-                .iter()
-                .map(|container| MemoryVictim {
-                    container: (*container).to_owned(),
-                    resident_bytes: 3 * GB,
-                    short_bytes: GB,
-                })
-                .collect(),
+            memory_victims: victims.iter().map(|container| victim(container)).collect(),
+            decommissioned: outcomes.collect(),
             ..unencoded_report(1, &[])
         };
         let body = encode(&report).unwrap();
-        self.elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+        let reply = self.elastane.report(NODE, VERSION, &body, now_ms).unwrap();
+        decode::<Reply>(VERSION, &reply).unwrap().decommission
     }
 
     /// What is to be done now: "c told", "c killed".
@@ -108,17 +119,118 @@ impl Scene {
 
     /// Container, outcome and reason of each preemption in the journal.
     fn journal(self) -> Vec<(String, String, String)> {
-        self.elastane.close();
-        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-        journal(self.folder.path())
-            .iter()
-            .filter(|record| record["kind"] == "preemption")
-            .map(|record| {
-                let of = |key: &str| text(&record[key]);
-                (of("container"), of("outcome"), of("reason"))
-            })
-            .collect()
+        let records = self.records("preemption", ["container", "outcome", "reason"]);
+        records.into_iter().map(Into::into).collect()
     }
+
+    /// These fields of each record of a kind in the journal.
+    fn records<const FIELDS: usize>(
+        self,
+        kind: &str,
+        fields: [&str; FIELDS],
+    ) -> Vec<[String; FIELDS]> {
+        self.elastane.close();
+        let all = journal(self.folder.path());
+        let of_kind = all.iter().filter(|record| record["kind"] == kind);
+        of_kind.map(|record| fields.map(|key| record[key].as_str().unwrap().to_owned())).collect()
+    }
+}
+
+fn victim(container: &str) -> MemoryVictim {
+    MemoryVictim { container: container.to_owned(), resident_bytes: 3 * GB, short_bytes: GB }
+}
+
+/// "d" has run for some time when the agent names it; the second of the report in which it is to leave.
+const NAMED_S: i64 = 30;
+const LEAVES_S: i64 = NAMED_S + 6;
+
+fn at(second: i64) -> i64 {
+    START_MS + second * 1_000
+}
+
+#[test]
+fn an_executor_that_was_told_to_leave_has_a_minute() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], at(NAMED_S));
+    assert_eq!(scene.orders(at(NAMED_S)), ["d told"]);
+    assert_eq!(scene.tells(&["d"], None, at(LEAVES_S - 1)), [""; 0], "it may be over soon");
+    assert_eq!(scene.tells(&["d"], None, at(LEAVES_S)), ["d"]);
+    assert_eq!(scene.tells(&["d"], None, at(LEAVES_S + 3)), ["d"], "a reply may be lost");
+    let told = Some(("d", DecommissionOutcome::Signalled));
+    let told_s = LEAVES_S + 6;
+    let mut killed = Vec::new();
+    for second in told_s..=told_s + 61 {
+        assert_eq!(scene.tells(&["d"], told, at(second)), [""; 0]);
+        let orders = scene.orders(at(second)).into_iter();
+        killed.extend(orders.map(|order| format!("{}: {order}", second - told_s)));
+    }
+    assert_eq!(killed, ["60: d killed"]);
+}
+
+#[test]
+fn an_executor_that_does_not_handle_the_signal_is_preempted_as_before() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], at(NAMED_S));
+    assert_eq!(scene.orders(at(NAMED_S)), ["d told"]);
+    assert_eq!(scene.tells(&["d"], None, at(LEAVES_S)), ["d"]);
+    let stays = Some(("d", DecommissionOutcome::NotHandled));
+    assert_eq!(scene.tells(&["d"], stays, at(LEAVES_S + 3)), ["d"], "it may handle it later");
+    scene.tells(&["d"], stays, at(NAMED_S + 14));
+    assert_eq!(scene.orders(at(NAMED_S + 14)), [""; 0]);
+    assert_eq!(scene.orders(at(NAMED_S + 15)), ["d killed"]);
+}
+
+#[test]
+fn a_shortage_that_ends_in_time_costs_no_executor() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], at(NAMED_S));
+    assert_eq!(scene.orders(at(NAMED_S)), ["d told"]);
+    assert_eq!(scene.tells(&[], None, at(LEAVES_S)), [""; 0]);
+}
+
+#[test]
+fn a_young_executor_is_not_told_to_leave() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], at(0));
+    assert_eq!(scene.orders(at(0)), ["d told"]);
+    assert_eq!(scene.tells(&["d"], None, at(9)), [""; 0]);
+}
+
+#[test]
+fn where_killing_comes_first_or_nothing_is_enforced_nobody_is_told_to_leave() {
+    for (mode, first) in [("enforce", "kill"), ("observe", "decommission")] {
+        let scene = Scene::of_four("enforce");
+        scene.names(&["d"], at(NAMED_S));
+        assert_eq!(scene.orders(at(NAMED_S)), ["d told"]);
+        let settings = settings(scene.folder.path(), mode, &[("preempt.first", first)]);
+        scene.elastane.apply_settings(settings).unwrap();
+        assert_eq!(scene.tells(&["d"], None, at(LEAVES_S)), [""; 0], "{mode}, {first}");
+    }
+}
+
+#[test]
+fn an_executor_that_has_left_before_its_agent_reports_is_in_the_journal() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], at(NAMED_S));
+    assert_eq!(scene.orders(at(NAMED_S)), ["d told"]);
+    assert_eq!(scene.tells(&["d"], None, at(LEAVES_S)), ["d"]);
+    scene.elastane.finished("d", at(LEAVES_S + 1));
+    let told = Some(("d", DecommissionOutcome::Signalled));
+    for second in [LEAVES_S + 3, LEAVES_S + 6] {
+        assert_eq!(scene.tells(&[], told, at(second)), [""; 0]);
+    }
+    assert_eq!(scene.records("migration", ["container", "state"]), [["d", "leaves"]]);
+}
+
+#[test]
+fn a_core_that_has_not_asked_lets_those_leave_that_were_told() {
+    let scene = Scene::of_four("enforce");
+    let told = Some(("d", DecommissionOutcome::Signalled));
+    scene.tells(&["d"], told, at(NAMED_S));
+    assert_eq!(scene.orders(at(NAMED_S)), ["d told"]);
+    assert_eq!(scene.tells(&["d"], told, at(LEAVES_S)), [""; 0]);
+    scene.tells(&["d"], told, at(NAMED_S + 16));
+    assert_eq!(scene.orders(at(NAMED_S + 16)), [""; 0]);
 }
 
 #[test]
@@ -127,8 +239,8 @@ fn the_first_named_that_is_overcommitted_is_told_and_ends_after_the_wait() {
     let orders = scene.named_until(&["d", "c"], 31);
     assert_eq!(
         orders,
-        ["0: d told", "15: d killed", "18: c told"],
-        "the next one only when the first is gone"
+        ["0: d told", "15: d killed", "21: c told"],
+        "the next one only when it shows that the first is gone"
     );
 }
 

@@ -55,6 +55,8 @@ pub struct ServiceSettings {
     /// Whether the progress of containers is followed; a configuration follows it where containers are
     /// reprovisioned.
     pub follows_progress: bool,
+    /// Whether an executor that has to give way is told to leave before it is ended.
+    pub decommissions_first: bool,
     /// How containers are reprovisioned in mode `enforce`, if at all.
     pub reprovision: Option<ReprovisionSettings>,
     /// How often an agent reports, in milliseconds.
@@ -85,6 +87,7 @@ impl Default for ServiceSettings {
             policy: "elastane".to_owned(),
             policy_options: PolicyOptions::default(),
             follows_progress: false,
+            decommissions_first: true,
             reprovision: None,
             report_interval_ms,
             advises: Advises::default(),
@@ -141,6 +144,11 @@ impl ServiceSettings {
             },
             plan,
             follows_progress: reprovision.is_some(),
+            decommissions_first: keys.choice(
+                "preempt.first",
+                true,
+                &[("decommission", true), ("kill", false)],
+            )?,
             reprovision,
             policy,
             policy_options: PolicyOptions { peaks, favor },

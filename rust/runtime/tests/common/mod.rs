@@ -99,6 +99,7 @@ pub fn unencoded_report(sequence: u64, containers: &[(&str, f32, u64)]) -> Repor
         node_usage: Usage::default(),
         pressure: None,
         memory_victims: Vec::new(),
+        decommissioned: Vec::new(),
         containers: containers
             .iter()
             .map(|(container, cpu, memory)| ContainerSamples {

@@ -97,6 +97,7 @@ fn report(capacity: Resources, containers: Vec<ContainerSamples>, limits: bool) 
         node_usage: Usage::default(),
         pressure: None,
         memory_victims: Vec::new(),
+        decommissioned: Vec::new(),
         containers,
     }
 }

@@ -250,7 +250,8 @@ public final class Natives {
    * The containers to preempt now because their nodes are short of memory. Each order is returned
    * once.
    *
-   * @param waitMs the time between telling an ApplicationMaster and killing its container
+   * @param waitMs the least time between telling an ApplicationMaster and killing its container; an
+   *     executor that leaves by itself has longer
    * @return {@code [{"container","kill","reason"}]}, or null if there is none. {@code kill} is
    *     false if the ApplicationMaster is to be told first
    */

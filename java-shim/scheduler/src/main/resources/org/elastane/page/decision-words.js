@@ -12,6 +12,13 @@ const OF_PLACED = {
   "ran-already": "it ran already, as after a restart or a change of its size",
 };
 
+const MIGRATION = {
+  leaves: "its executor leaves: it takes no more tasks",
+  "not-handled": "stays: its JVM does not handle SIGPWR (spark.decommission.enabled is off, or it is young)",
+  "no-executor": "stays: no Spark executor",
+  failed: "stays: its processes could not be examined or signalled",
+};
+
 const WRITERS = {
   placed: (it) => [
     OF_PLACED[it.reason] ?? it.reason,
@@ -25,6 +32,7 @@ const WRITERS = {
   finished: () => ["the container ended"],
   bookable: (it) => [`${percent(100 * it.ratio)} of the registered size`, it.reason],
   preemption: (it) => [it.outcome, it.reason, `${memory(it.resident_bytes)} resident, ${memory(it.short_bytes)} short`],
+  migration: (it) => [MIGRATION[it.state] ?? it.state, it.reason],
   reprovision: (it) => [
     it.what,
     it.slow,

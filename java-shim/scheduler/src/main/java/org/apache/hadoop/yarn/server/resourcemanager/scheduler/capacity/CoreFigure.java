@@ -72,6 +72,12 @@ enum CoreFigure {
       Kind.COUNT, "SparedMemoryVictims", "Containers that were told to end and need not"),
   REFUSED_MEMORY_VICTIMS(
       Kind.COUNT, "RefusedMemoryVictims", "Containers that an agent named and the core kept"),
+  EXECUTORS_TOLD_TO_LEAVE(
+      Kind.COUNT, "ExecutorsToldToLeave", "Executors that were told to leave by themselves"),
+  EXECUTORS_THAT_CANNOT_LEAVE(
+      Kind.COUNT,
+      "ExecutorsThatCannotLeave",
+      "Containers that were to leave and were not signalled"),
   REPROVISION_WINDOWS(Kind.COUNT, "ReprovisionWindows", "Windows opened for slow containers"),
   REPROVISION_MEASURED(Kind.COUNT, "ReprovisionMeasured", "Windows that measured a demand"),
   REPROVISION_TOO_LITTLE_LEFT(

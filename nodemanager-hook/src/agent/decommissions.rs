@@ -1,0 +1,134 @@
+//! Orders to decommission the executors of containers. Each is carried out by a thread of its own, since a job can hold up
+//! whoever looks at its processes.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use elastane_protocol::{DecommissionOutcome, Decommissioned};
+use serde_json::json;
+
+use super::{container::Containers, host::Host};
+use crate::{
+    audit::Reason, container_id::ContainerId, sensors::ProcessKey, spark, troubles::Troubles,
+};
+
+/// A look takes some milliseconds.
+const HELD_UP_FROM: Duration = Duration::from_secs(10);
+/// An executor that is young does not handle the signal yet.
+const AGAIN_AFTER: Duration = Duration::from_secs(10);
+/// The ResourceManager is told what became of an executor even if that has ended since: several reports have it.
+const TOLD_AFTER_END: Duration = Duration::from_secs(30);
+/// Threads at a time, those that are held up included: they end with the processes that hold them up.
+const MOST_THREADS: usize = 4;
+
+#[derive(Debug)]
+pub(super) struct Decommissions {
+    proc: PathBuf,
+    ordered: BTreeMap<ContainerId, Ordered>,
+    troubles: Troubles,
+}
+
+#[derive(Debug)]
+struct Ordered {
+    /// A container that starts anew may have the same id.
+    root: Option<ProcessKey>,
+    begun: Instant,
+    thread: Option<Receiver<DecommissionOutcome>>,
+    outcome: Option<DecommissionOutcome>,
+    ended: Option<Instant>,
+}
+
+impl Decommissions {
+    pub fn new(proc: &Path, troubles: Troubles) -> Self {
+        Self { proc: proc.into(), ordered: BTreeMap::new(), troubles }
+    }
+
+    /// Begins to carry out the orders. Whoever got the signal gets no other; the rest is looked at again after some time.
+    pub fn order(&mut self, ids: &[String], containers: &Containers, now: Instant) {
+        for id in ids {
+            let mut all = containers.iter();
+            let Some((id, container)) = all.find(|(known, _)| known.as_str() == id) else {
+                continue;
+            };
+            // The id of one that ended is that of a container that started anew.
+            let former = self.ordered.get(id).filter(|ordered| ordered.ended.is_none());
+            let outcome = former.and_then(|ordered| ordered.outcome);
+            let is_due = former.is_none_or(|ordered| ordered.is_due(now));
+            let open = self.ordered.values().filter(|ordered| ordered.thread.is_some()).count();
+            if !is_due || open >= MOST_THREADS {
+                continue;
+            }
+            let begun = begin(self.proc.clone(), container.sensor.processes.iter().collect());
+            if let Some(thread) = self.troubles.check("executors not decommissioned", begun) {
+                let root = container.root;
+                let thread = Some(thread);
+                let ordered = Ordered { root, begun: now, thread, outcome, ended: None };
+                self.ordered.insert(id.clone(), ordered);
+            }
+        }
+    }
+
+    /// Takes the outcomes that are known by now, and forgets containers that ended some time ago.
+    pub fn step(&mut self, host: &mut Host, now: Instant) {
+        for (id, ordered) in &mut self.ordered {
+            let container = host.containers.get(id);
+            if container.is_none_or(|container| container.root != ordered.root) {
+                ordered.ended.get_or_insert(now);
+            }
+            if let Some(outcome) = ordered.take(now)
+                && ordered.outcome.replace(outcome) != Some(outcome)
+            {
+                log::info!("{id}: order to decommission its executor: {outcome:?}");
+                let event = json!({ "outcome": outcome });
+                host.actuator.audit.record(id, Reason::DecommissionOrdered, event);
+            }
+        }
+        let is_told = |ended| now.saturating_duration_since(ended) >= TOLD_AFTER_END;
+        self.ordered.retain(|_, ordered| !ordered.ended.is_some_and(is_told));
+    }
+
+    /// The outcomes for the report.
+    pub fn outcomes(&self) -> Vec<Decommissioned> {
+        let known = self.ordered.iter().filter_map(|(id, ordered)| Some((id, ordered.outcome?)));
+        known.map(|(id, outcome)| Decommissioned { container: id.to_string(), outcome }).collect()
+    }
+}
+
+impl Ordered {
+    fn is_due(&self, now: Instant) -> bool {
+        self.thread.is_none()
+            && self.outcome != Some(DecommissionOutcome::Signalled)
+            && now.saturating_duration_since(self.begun) >= AGAIN_AFTER
+    }
+
+    /// The outcome, once it is known. A thread that is held up is a failure, and may tell another outcome later.
+    fn take(&mut self, now: Instant) -> Option<DecommissionOutcome> {
+        match self.thread.as_ref()?.recv_timeout(Duration::ZERO) {
+            Ok(outcome) => {
+                self.thread = None;
+                Some(outcome)
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let is_held_up = now.saturating_duration_since(self.begun) >= HELD_UP_FROM;
+                is_held_up.then_some(DecommissionOutcome::Failed)
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                self.thread = None;
+                Some(DecommissionOutcome::Failed)
+            }
+        }
+    }
+}
+
+fn begin(proc: PathBuf, processes: Vec<ProcessKey>) -> io::Result<Receiver<DecommissionOutcome>> {
+    let (sender, outcome) = mpsc::channel();
+    let thread = thread::Builder::new().name("decommission".into());
+    thread.spawn(move || sender.send(spark::decommission(&proc, &processes)))?;
+    Ok(outcome)
+}

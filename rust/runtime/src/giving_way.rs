@@ -1,0 +1,57 @@
+//! Containers that have to give way on nodes short of memory: an executor may leave by itself, everything else is preempted.
+
+use elastane_core::cluster::{Cluster, NodeId};
+use elastane_protocol::Report;
+
+use crate::journal::Record;
+use crate::memory_victims::{MemoryVictims, PreemptionOrder};
+use crate::migrations::Migrations;
+
+#[derive(Default)]
+pub(crate) struct GivingWay {
+    victims: MemoryVictims,
+    migrations: Migrations,
+}
+
+impl GivingWay {
+    /// Takes what a report says of them; gives the executors that the agent is to tell to leave, if
+    /// `decommissions_first`, and records for the journal.
+    pub(crate) fn reported(
+        &mut self,
+        cluster: &Cluster,
+        node: NodeId,
+        report: &Report,
+        decommissions_first: bool,
+        now_ms: i64,
+    ) -> (Vec<String>, Vec<Record>) {
+        let Self { victims, migrations } = self;
+        let mut records = victims.named(cluster, node, &report.memory_victims, now_ms);
+        records.extend(migrations.reported(cluster, node, &report.decommissioned, now_ms));
+        let to_leave = victims.to_leave(cluster, node, now_ms).filter(|_| decommissions_first);
+        let leaves = to_leave
+            .and_then(|(container, reason)| migrations.ask(cluster, container, &reason, now_ms));
+        (leaves.into_iter().collect(), records)
+    }
+
+    /// See [`MemoryVictims::orders`].
+    pub(crate) fn orders(
+        &mut self,
+        cluster: &Cluster,
+        wait_ms: i64,
+        now_ms: i64,
+    ) -> (Vec<PreemptionOrder>, Vec<Record>) {
+        self.victims.orders(cluster, &self.migrations, wait_ms, now_ms)
+    }
+
+    /// A node and its containers are gone from the cluster.
+    pub(crate) fn node_removed(&mut self, cluster: &Cluster, node: NodeId) {
+        self.victims.forget(node);
+        self.migrations.retain_known(cluster);
+    }
+
+    /// A container of a node ended.
+    pub(crate) fn finished(&mut self, node: NodeId, container: &str, now_ms: i64) {
+        self.victims.finished(node, container, now_ms);
+        self.migrations.finished(container, now_ms);
+    }
+}

@@ -1,0 +1,177 @@
+//! Executors that are told to leave: they take no more tasks, move their blocks to others and end by themselves, and their
+//! application asks for another one, which is placed by plan.
+//!
+//! The agent of the node sends the signal, if the executor handles it. Whoever wants an executor to leave asks again with each
+//! report until the agent tells that it was signalled, since a reply can be lost, and a young executor may not handle it yet.
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use elastane_core::cluster::{ApplicationId, Cluster, NodeId};
+use elastane_protocol::{DecommissionOutcome, Decommissioned};
+
+use crate::journal::{JournalEvent, Migration, MigrationState, Record};
+
+/// An executor handles the signal before it has reached its driver, and then loses the handler.
+const OLD_ENOUGH_MS: i64 = 30_000;
+/// An order without an outcome counts for so long: two or three reports.
+const OPEN_FOR_MS: i64 = 10_000;
+/// How long an executor that was signalled may take to end by itself. Spark looks for blocks once more after
+/// `spark.storage.decommission.replicationReattemptInterval`, 30 s by default.
+const LEAVES_WITHIN_MS: i64 = 60_000;
+/// One that was signalled and has a long task lets others of its application leave after this time.
+const OTHERS_WAIT_MS: i64 = 300_000;
+
+/// An executor without blocks is gone within a second of the signal. Its agent tells the outcome after its end.
+const TELLS_WITHIN_MS: i64 = 60_000;
+
+/// The containers whose executors were to leave, until they have ended and their agent has told the outcome.
+#[derive(Default)]
+pub(crate) struct Migrations {
+    asked: BTreeMap<String, Asked>,
+}
+
+struct Asked {
+    node: NodeId,
+    application: ApplicationId,
+    reason: String,
+    latest_ms: i64,
+    outcome: Option<DecommissionOutcome>,
+    signalled_ms: Option<i64>,
+    ended_ms: Option<i64>,
+}
+
+impl Migrations {
+    /// Asks that an executor leaves; gives its container for the reply to its agent, or none if it may not leave now, or was
+    /// signalled already.
+    pub(crate) fn ask(
+        &mut self,
+        cluster: &Cluster,
+        container: &str,
+        reason: &str,
+        now_ms: i64,
+    ) -> Option<String> {
+        let known = cluster.container(container)?;
+        let (node, application) = (known.node, known.application);
+        let is_young = now_ms.saturating_sub(known.start_ms) < OLD_ENOUGH_MS;
+        let waits_for = |(id, other): (&String, &Asked)| {
+            *id != container && other.application == application && other.leaves(now_ms)
+        };
+        // The other executors of the application take its blocks.
+        if known.kind.is_application_master() || is_young || self.asked.iter().any(waits_for) {
+            return None;
+        }
+        let asked = self.asked.entry(container.to_owned()).or_insert_with(|| Asked {
+            node,
+            application,
+            reason: reason.to_owned(),
+            latest_ms: now_ms,
+            outcome: None,
+            signalled_ms: None,
+            ended_ms: None,
+        });
+        asked.latest_ms = now_ms;
+        asked.signalled_ms.is_none().then(|| container.to_owned())
+    }
+
+    /// Takes what the agent of a node tells of its executors; gives records for the journal.
+    pub(crate) fn reported(
+        &mut self,
+        cluster: &Cluster,
+        node: NodeId,
+        outcomes: &[Decommissioned],
+        now_ms: i64,
+    ) -> Vec<Record> {
+        let mut records = Vec::new();
+        for Decommissioned { container, outcome } in outcomes {
+            let known = cluster.container(container).filter(|known| known.node == node);
+            let asked = match (self.asked.entry(container.clone()), known) {
+                (Entry::Occupied(asked), _) => asked.into_mut(),
+                // A core that was opened since the signal has not asked.
+                (Entry::Vacant(place), Some(known)) => place.insert(Asked {
+                    node,
+                    application: known.application,
+                    reason: "it was signalled before this core was opened".to_owned(),
+                    latest_ms: now_ms,
+                    outcome: None,
+                    signalled_ms: None,
+                    ended_ms: None,
+                }),
+                (Entry::Vacant(_), None) => continue,
+            };
+            if asked.outcome.replace(*outcome) != Some(*outcome) {
+                records.push(record(cluster, container, asked, *outcome, now_ms));
+            }
+            if *outcome == DecommissionOutcome::Signalled {
+                asked.signalled_ms.get_or_insert(now_ms);
+            }
+        }
+        self.asked.retain(|_, asked| asked.is_open(now_ms));
+        records
+    }
+
+    /// Until when a container may run that has to give way at `due_ms`: longer if its executor leaves.
+    pub(crate) fn until_ms(&self, container: &str, due_ms: i64) -> i64 {
+        let leaves_ms = self.asked.get(container).map(|asked| match asked.signalled_ms {
+            Some(signalled_ms) => signalled_ms.saturating_add(LEAVES_WITHIN_MS),
+            None if asked.outcome.is_none() => asked.latest_ms.saturating_add(OPEN_FOR_MS),
+            None => due_ms,
+        });
+        leaves_ms.map_or(due_ms, |leaves_ms| leaves_ms.max(due_ms))
+    }
+
+    /// A container ended.
+    pub(crate) fn finished(&mut self, container: &str, now_ms: i64) {
+        if let Some(asked) = self.asked.get_mut(container) {
+            asked.ended_ms = Some(now_ms);
+        }
+    }
+
+    /// Forgets containers that the cluster does not have any more.
+    pub(crate) fn retain_known(&mut self, cluster: &Cluster) {
+        self.asked.retain(|container, _| cluster.container(container).is_some());
+    }
+}
+
+impl Asked {
+    fn is_open(&self, now_ms: i64) -> bool {
+        let Some(ended_ms) = self.ended_ms else {
+            return true;
+        };
+        self.outcome.is_none() && now_ms.saturating_sub(ended_ms) < TELLS_WITHIN_MS
+    }
+
+    fn leaves(&self, now_ms: i64) -> bool {
+        if self.ended_ms.is_some() {
+            return false;
+        }
+        let within = |since_ms: i64, most_ms| now_ms.saturating_sub(since_ms) < most_ms;
+        match self.signalled_ms {
+            Some(signalled_ms) => within(signalled_ms, OTHERS_WAIT_MS),
+            None => self.outcome.is_none() && within(self.latest_ms, OPEN_FOR_MS),
+        }
+    }
+}
+
+fn record(
+    cluster: &Cluster,
+    container: &str,
+    asked: &Asked,
+    outcome: DecommissionOutcome,
+    now_ms: i64,
+) -> Record {
+    let node = cluster.node(asked.node).map(|node| node.name.clone());
+    let application = cluster.application(asked.application).map(|it| it.id.clone());
+    let migration = Migration {
+        node: node.unwrap_or_default(),
+        container: container.to_owned(),
+        application: application.unwrap_or_default(),
+        state: match outcome {
+            DecommissionOutcome::Signalled => MigrationState::Leaves,
+            DecommissionOutcome::NotHandled => MigrationState::NotHandled,
+            DecommissionOutcome::NoExecutor => MigrationState::NoExecutor,
+            DecommissionOutcome::Failed => MigrationState::Failed,
+        },
+        reason: asked.reason.clone(),
+    };
+    Record { time_ms: now_ms, event: JournalEvent::Migration(Box::new(migration)) }
+}
