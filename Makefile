@@ -107,7 +107,8 @@ test-cluster-rest:
 test-spark: fetch build target/spark-$(SPARK_VERSION) ## tests what Elastane does to executors with SPARK_VERSION=3.5.5: 5 minutes
 	cd tests && SPARK_VERSION=$(SPARK_VERSION) $(PYTHON) -m pytest $(SPARK_TESTS)
 
-target/spark-%:
+target/spark-%: | fetch
+	rm -rf $@.part
 	$(PYTHON) -m pip install --quiet --no-deps --target $@.part pyspark==$*
 	mv $@.part $@
 

@@ -24,7 +24,7 @@ WIDTH = 1400
 MOST_PIXELS = 1100
 DARK = ("cluster", "node")
 # The history has a step every 10 s, that of containers every 20 s.
-# The second night is in its middle then.
+# The second run of the nightly application is half done then.
 WORK_SECONDS = 250
 WAIT_SECONDS = 240.0
 

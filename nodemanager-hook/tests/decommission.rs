@@ -50,8 +50,8 @@ fn an_executor_that_handles_the_signal_gets_it_once() {
     let Some(parent) = Parent::new() else { return };
     let agent = Agent::start(&parent.name);
     let directory = tempfile::tempdir().unwrap();
-    // The first process has the same arguments, and is no JVM.
-    let executor = executor(directory.path(), true, "timeout 600 $@");
+    // The first process has the same arguments, and is no JVM. It stays in the group of processes that ends with the test.
+    let executor = executor(directory.path(), true, "timeout --foreground 600 $@");
     let other = Tree::new("sleep 600");
     agent.runs(&[&executor, &other]);
     assert_eq!(outcome(&agent, &executor), None);

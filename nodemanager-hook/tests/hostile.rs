@@ -4,8 +4,12 @@
 mod common;
 
 use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use common::{Agent, Parent, Tree, runs_as_unit, set_shares, times_slower, wait_until};
@@ -21,6 +25,41 @@ const SAMPLE_MS: u32 = 1000;
 
 /// Held by the test whose container is hostile.
 static ALONE: Mutex<()> = Mutex::new(());
+
+/// How long this machine stood still, as a thread sees it that wants to run every 10 ms: some virtual machines do for
+/// half a second now and then.
+struct Stalls {
+    stop: Arc<AtomicBool>,
+    watch: JoinHandle<Duration>,
+}
+
+impl Stalls {
+    const EVERY: Duration = Duration::from_millis(10);
+    /// A busy machine of two cores lets others wait for less.
+    const FROM: Duration = Duration::from_millis(150);
+
+    fn watch() -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let watch = thread::spawn(move || {
+            let mut stalled = Duration::ZERO;
+            let mut before = Instant::now();
+            while !stopped.load(Ordering::Relaxed) {
+                thread::sleep(Self::EVERY);
+                let gap = before.elapsed();
+                before = Instant::now();
+                stalled += if gap >= Self::FROM { gap } else { Duration::ZERO };
+            }
+            stalled
+        });
+        Self { stop, watch }
+    }
+
+    fn end(self) -> Duration {
+        self.stop.store(true, Ordering::Relaxed);
+        self.watch.join().unwrap()
+    }
+}
 
 /// How late the agent took the steps of a plan of another container, by its audit; the longest delay first. It skips a step
 /// whose time is over.
@@ -54,9 +93,13 @@ fn delays_of_steps(agent: &Agent, tree: &Tree) -> Vec<Duration> {
 }
 
 fn assert_agent_is_small_and_on_time(agent: &Agent, other: &Tree) {
+    let stalls = Stalls::watch();
     let delays = delays_of_steps(agent, other);
-    // The longest may be due to a busy machine.
-    assert!(delays[1] < MOST_LATE * times_slower(), "{delays:?}");
+    // The longest may be due to a busy machine, and as many more as it stood still.
+    let stalled = stalls.end();
+    let excused = 1 + stalled.as_millis().div_ceil(STEP_MS.into()) as usize;
+    let is_late = delays.get(excused).is_some_and(|delay| *delay >= MOST_LATE * times_slower());
+    assert!(!is_late, "{delays:?}, {stalled:?} stalled");
     let resident = agent.resident_bytes();
     assert!(resident < MOST_RESIDENT_BYTES, "{resident}");
     let lengths = || -> Vec<Vec<u32>> {

@@ -59,8 +59,8 @@ CASES = {
         {"predictedusedmbseconds": f"0+200{HOURS}", "predictedmbseconds": f"0+100{HOURS}"},
     ),
     "ElastaneMemoryPreemptions": Case(
-        {"memorypreemptions": f"0{HOURS}", "executorstoldtoleave": f"0+1{HOURS}"},
-        {"memorypreemptions": "0x590 9x10", "executorstoldtoleave": f"0{HOURS}"},
+        {"memorypreemptions": "0x590 6x10", "executorstoldtoleave": "0x590 6x10"},
+        {"memorypreemptions": "0x590 4x10", "executorstoldtoleave": "0x590 4x10"},
     ),
     "ElastaneCpuNearlyUsedUp": Case(
         {"usedcpucores": f"95{HOURS}", "physicalcpucores": f"100{HOURS}"},

@@ -22,8 +22,9 @@ use crate::{
 const HELD_UP_FROM: Duration = Duration::from_secs(10);
 /// An executor that is young does not handle the signal yet.
 const AGAIN_AFTER: Duration = Duration::from_secs(10);
-/// The ResourceManager is told what became of an executor even if that has ended since: several reports have it.
-const TOLD_AFTER_END: Duration = Duration::from_secs(30);
+/// The ResourceManager is told what became of an executor even if that has ended since: some reports have it, which come
+/// once a minute at least.
+const TOLD_AFTER_END: Duration = Duration::from_secs(180);
 /// Threads at a time, those that are held up included: they end with the processes that hold them up.
 const MOST_THREADS: usize = 4;
 
@@ -56,21 +57,24 @@ impl Decommissions {
             let Some((id, container)) = all.find(|(known, _)| known.as_str() == id) else {
                 continue;
             };
-            // The id of one that ended is that of a container that started anew.
-            let former = self.ordered.get(id).filter(|ordered| ordered.ended.is_none());
-            let outcome = former.and_then(|ordered| ordered.outcome);
-            let is_due = former.is_none_or(|ordered| ordered.is_due(now));
-            let open = self.ordered.values().filter(|ordered| ordered.thread.is_some()).count();
-            if !is_due || open >= MOST_THREADS {
+            let former = self.ordered.get(id);
+            if former.is_some_and(|ordered| !ordered.is_due(now)) {
                 continue;
             }
-            let begun = begin(self.proc.clone(), container.sensor.processes.iter().collect());
-            if let Some(thread) = self.troubles.check("executors not decommissioned", begun) {
-                let root = container.root;
-                let thread = Some(thread);
-                let ordered = Ordered { root, begun: now, thread, outcome, ended: None };
-                self.ordered.insert(id.clone(), ordered);
-            }
+            // The id of one that ended is that of a container that started anew.
+            let former = former.filter(|ordered| ordered.ended.is_none());
+            let outcome = former.and_then(|ordered| ordered.outcome);
+            let open = self.ordered.values().filter(|ordered| ordered.thread.is_some()).count();
+            let begun = match open < MOST_THREADS {
+                true => begin(self.proc.clone(), container.sensor.processes.iter().collect()),
+                false => Err(io::Error::other("too many processes hold up who looks at them")),
+            };
+            let thread = self.troubles.check("executors not decommissioned", begun);
+            let outcome =
+                if thread.is_some() { outcome } else { Some(DecommissionOutcome::Failed) };
+            let root = container.root;
+            let ordered = Ordered { root, begun: now, thread, outcome, ended: None };
+            self.ordered.insert(id.clone(), ordered);
         }
     }
 
@@ -90,7 +94,9 @@ impl Decommissions {
             }
         }
         let is_told = |ended| now.saturating_duration_since(ended) >= TOLD_AFTER_END;
-        self.ordered.retain(|_, ordered| !ordered.ended.is_some_and(is_told));
+        let is_over =
+            |ordered: &Ordered| ordered.thread.is_none() && ordered.ended.is_some_and(is_told);
+        self.ordered.retain(|_, ordered| !is_over(ordered));
     }
 
     /// The outcomes for the report.
@@ -102,9 +108,9 @@ impl Decommissions {
 
 impl Ordered {
     fn is_due(&self, now: Instant) -> bool {
-        self.thread.is_none()
-            && self.outcome != Some(DecommissionOutcome::Signalled)
-            && now.saturating_duration_since(self.begun) >= AGAIN_AFTER
+        let may_get_it = self.outcome != Some(DecommissionOutcome::Signalled);
+        let is_later = now.saturating_duration_since(self.begun) >= AGAIN_AFTER;
+        self.thread.is_none() && (self.ended.is_some() || may_get_it && is_later)
     }
 
     /// The outcome, once it is known. A thread that is held up is a failure, and may tell another outcome later.

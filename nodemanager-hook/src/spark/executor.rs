@@ -29,12 +29,14 @@ pub fn decommission(proc: &Path, processes: &[ProcessKey]) -> DecommissionOutcom
     for key in processes {
         match signal(proc, *key) {
             Ok(DecommissionOutcome::Signalled) => return DecommissionOutcome::Signalled,
-            Ok(DecommissionOutcome::NoExecutor) => {}
-            Ok(found) => outcome = found,
+            Ok(DecommissionOutcome::NotHandled) => outcome = DecommissionOutcome::NotHandled,
+            Ok(_) => {}
             Err(error) if is_gone(&error) => {}
             Err(error) => {
                 log::debug!("pid {} is not decommissioned: {error}", key.pid);
-                outcome = DecommissionOutcome::Failed;
+                if outcome == DecommissionOutcome::NoExecutor {
+                    outcome = DecommissionOutcome::Failed;
+                }
             }
         }
     }
@@ -58,7 +60,8 @@ fn signal(proc: &Path, key: ProcessKey) -> io::Result<DecommissionOutcome> {
     }
     match handle {
         Ok(handle) => pidfd_send_signal(&handle, Signal::POWER)?,
-        Err(Errno::NOSYS) => kill_process(pid, Signal::POWER)?,
+        // The filter of a service manager that does not know the call answers PERM.
+        Err(Errno::NOSYS | Errno::PERM) => kill_process(pid, Signal::POWER)?,
         Err(error) => return Err(error.into()),
     }
     Ok(DecommissionOutcome::Signalled)

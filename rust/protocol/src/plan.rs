@@ -12,7 +12,7 @@ pub struct Reply {
     /// One entry for each container to limit. A container without an entry is not limited.
     pub plans: Vec<ContainerPlan>,
     /// Containers, by YARN's id, whose Spark executor is to take no more tasks, to move its blocks and to end by itself. The
-    /// core repeats an order until a [`crate::Report`] has its outcome.
+    /// core repeats an order while the container has to give way, until a [`crate::Report`] says `Signalled`.
     pub decommission: Vec<String>,
 }
 

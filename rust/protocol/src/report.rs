@@ -21,7 +21,7 @@ pub struct Report {
     pub pressure: Option<Pressure>,
     /// Containers that should give way because the node is short of memory, in this order.
     pub memory_victims: Vec<MemoryVictim>,
-    /// What became of the orders in [`crate::Reply::decommission`], for containers that still run.
+    /// What became of the orders in [`crate::Reply::decommission`], until some minutes after the container ended.
     pub decommissioned: Vec<Decommissioned>,
     /// The samples, oldest first within a container.
     pub containers: Vec<ContainerSamples>,

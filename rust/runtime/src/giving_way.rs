@@ -25,8 +25,8 @@ impl GivingWay {
         now_ms: i64,
     ) -> (Vec<String>, Vec<Record>) {
         let Self { victims, migrations } = self;
-        let mut records = victims.named(cluster, node, &report.memory_victims, now_ms);
-        records.extend(migrations.reported(cluster, node, &report.decommissioned, now_ms));
+        let mut records = migrations.reported(cluster, node, &report.decommissioned, now_ms);
+        records.extend(victims.named(cluster, migrations, node, &report.memory_victims, now_ms));
         let to_leave = victims.to_leave(cluster, node, now_ms).filter(|_| decommissions_first);
         let leaves = to_leave
             .and_then(|(container, reason)| migrations.ask(cluster, container, &reason, now_ms));
@@ -44,9 +44,9 @@ impl GivingWay {
     }
 
     /// A node and its containers are gone from the cluster.
-    pub(crate) fn node_removed(&mut self, cluster: &Cluster, node: NodeId) {
+    pub(crate) fn node_removed(&mut self, node: NodeId) {
         self.victims.forget(node);
-        self.migrations.retain_known(cluster);
+        self.migrations.node_removed(node);
     }
 
     /// A container of a node ended.

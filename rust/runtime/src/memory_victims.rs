@@ -61,6 +61,7 @@ impl MemoryVictims {
     pub(crate) fn named(
         &mut self,
         cluster: &Cluster,
+        migrations: &Migrations,
         node: NodeId,
         victims: &[MemoryVictim],
         now_ms: i64,
@@ -75,7 +76,9 @@ impl MemoryVictims {
         };
         short.named_ms = now_ms;
         short.journaled.retain(|id| victims.iter().any(|victim| victim.container == *id));
-        if let Some((spared, why)) = short.drop_settled(cluster, node, victims) {
+        if let Some((spared, why)) = short.drop_settled(cluster, node, victims)
+            && !migrations.leaves(&spared.container, now_ms)
+        {
             log(&spared, PreemptionOutcome::Spared, why.to_owned());
         }
         let acts = may_act(cluster, node, now_ms);
@@ -96,6 +99,7 @@ impl MemoryVictims {
         if let Some(victim) = choice
             && short.chosen.is_none()
             && now_ms >= short.next_order_ms
+            && !migrations.any_leaves(node, now_ms)
         {
             short.next_order_ms = now_ms.saturating_add(BETWEEN_ORDERS_MS);
             short.chosen = Some(Chosen { victim: victim.clone(), told_ms: None, killed_ms: None });
@@ -117,7 +121,7 @@ impl MemoryVictims {
         let chosen = self.nodes.get(&node)?.chosen.as_ref()?;
         let is_due = now_ms >= chosen.told_ms?.saturating_add(LEAVES_AFTER_MS);
         let container = chosen.victim.container.as_str();
-        let reason = judge(cluster, node, container).ok()?;
+        let reason = in_words(&chosen.victim, &judge(cluster, node, container).ok()?);
         (is_due && may_act(cluster, node, now_ms)).then_some((container, reason))
     }
 
@@ -142,16 +146,13 @@ impl MemoryVictims {
             if is_fresh
                 && may_act(cluster, *node, now_ms)
                 && let Ok(reason) = judged
-                && let Some(kill) = chosen.next_step(migrations, wait_ms, now_ms)
+                && let Some(kill) = chosen.next_step(cluster, migrations, wait_ms, now_ms)
             {
                 let victim = &chosen.victim;
                 orders.push(PreemptionOrder {
                     container: victim.container.clone(),
                     kill,
-                    reason: format!(
-                        "the node is short of {} bytes of memory: {reason}",
-                        victim.short_bytes
-                    ),
+                    reason: in_words(victim, &reason),
                 });
                 let outcome =
                     if kill { PreemptionOutcome::Preempted } else { PreemptionOutcome::Told };
@@ -203,13 +204,23 @@ impl Short {
 
 impl Chosen {
     /// Whether the container is to end; none when nothing is due now.
-    fn next_step(&mut self, migrations: &Migrations, wait_ms: i64, now_ms: i64) -> Option<bool> {
+    fn next_step(
+        &mut self,
+        cluster: &Cluster,
+        migrations: &Migrations,
+        wait_ms: i64,
+        now_ms: i64,
+    ) -> Option<bool> {
         let Some(told_ms) = self.told_ms else {
             self.told_ms = Some(now_ms);
             return Some(false);
         };
         let due_ms = match self.killed_ms {
-            None => migrations.until_ms(&self.victim.container, told_ms.saturating_add(wait_ms)),
+            None => migrations.until_ms(
+                cluster,
+                &self.victim.container,
+                told_ms.saturating_add(wait_ms),
+            ),
             Some(killed_ms) => killed_ms.saturating_add(BETWEEN_ORDERS_MS),
         };
         (now_ms >= due_ms).then(|| {
@@ -217,6 +228,10 @@ impl Chosen {
             true
         })
     }
+}
+
+fn in_words(victim: &MemoryVictim, reason: &str) -> String {
+    format!("the node is short of {} bytes of memory: {reason}", victim.short_bytes)
 }
 
 /// Whether a container may be preempted there: the core decides, or did so when it booked more than there is.

@@ -4,7 +4,7 @@
 //! The agent of the node sends the signal, if the executor handles it. Whoever wants an executor to leave asks again with each
 //! report until the agent tells that it was signalled, since a reply can be lost, and a young executor may not handle it yet.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::BTreeMap;
 
 use elastane_core::cluster::{ApplicationId, Cluster, NodeId};
 use elastane_protocol::{DecommissionOutcome, Decommissioned};
@@ -13,8 +13,6 @@ use crate::journal::{JournalEvent, Migration, MigrationState, Record};
 
 /// An executor handles the signal before it has reached its driver, and then loses the handler.
 const OLD_ENOUGH_MS: i64 = 30_000;
-/// An order without an outcome counts for so long: two or three reports.
-const OPEN_FOR_MS: i64 = 10_000;
 /// How long an executor that was signalled may take to end by itself. Spark looks for blocks once more after
 /// `spark.storage.decommission.replicationReattemptInterval`, 30 s by default.
 const LEAVES_WITHIN_MS: i64 = 60_000;
@@ -22,7 +20,7 @@ const LEAVES_WITHIN_MS: i64 = 60_000;
 const OTHERS_WAIT_MS: i64 = 300_000;
 
 /// An executor without blocks is gone within a second of the signal. Its agent tells the outcome after its end.
-const TELLS_WITHIN_MS: i64 = 60_000;
+const TELLS_WITHIN_MS: i64 = 180_000;
 
 /// The containers whose executors were to leave, until they have ended and their agent has told the outcome.
 #[derive(Default)]
@@ -34,6 +32,8 @@ struct Asked {
     node: NodeId,
     application: ApplicationId,
     reason: String,
+    /// Since when it was asked again and again.
+    asked_ms: i64,
     latest_ms: i64,
     outcome: Option<DecommissionOutcome>,
     signalled_ms: Option<i64>,
@@ -53,8 +53,10 @@ impl Migrations {
         let known = cluster.container(container)?;
         let (node, application) = (known.node, known.application);
         let is_young = now_ms.saturating_sub(known.start_ms) < OLD_ENOUGH_MS;
+        let open_for_ms = cluster.settings().fresh_for_ms;
         let waits_for = |(id, other): (&String, &Asked)| {
-            *id != container && other.application == application && other.leaves(now_ms)
+            let is_another_of_it = *id != container && other.application == application;
+            is_another_of_it && other.holds_others(open_for_ms, now_ms)
         };
         // The other executors of the application take its blocks.
         if known.kind.is_application_master() || is_young || self.asked.iter().any(waits_for) {
@@ -64,11 +66,15 @@ impl Migrations {
             node,
             application,
             reason: reason.to_owned(),
+            asked_ms: now_ms,
             latest_ms: now_ms,
             outcome: None,
             signalled_ms: None,
             ended_ms: None,
         });
+        if now_ms.saturating_sub(asked.latest_ms) > open_for_ms {
+            asked.asked_ms = now_ms;
+        }
         asked.latest_ms = now_ms;
         asked.signalled_ms.is_none().then(|| container.to_owned())
     }
@@ -83,26 +89,31 @@ impl Migrations {
     ) -> Vec<Record> {
         let mut records = Vec::new();
         for Decommissioned { container, outcome } in outcomes {
-            let known = cluster.container(container).filter(|known| known.node == node);
-            let asked = match (self.asked.entry(container.clone()), known) {
-                (Entry::Occupied(asked), _) => asked.into_mut(),
-                // A core that was opened since the signal has not asked.
-                (Entry::Vacant(place), Some(known)) => place.insert(Asked {
+            let is_signalled = *outcome == DecommissionOutcome::Signalled;
+            if let Some(asked) = self.asked.get_mut(container) {
+                if asked.outcome.replace(*outcome) != Some(*outcome) {
+                    records.push(record(cluster, container, asked, *outcome, now_ms));
+                }
+                if is_signalled {
+                    asked.signalled_ms.get_or_insert(now_ms);
+                }
+                continue;
+            }
+            // A core that was opened since the signal has not asked. The journal has the record of the former one.
+            if let Some(known) = cluster.container(container).filter(|it| it.node == node)
+                && is_signalled
+            {
+                let asked = Asked {
                     node,
                     application: known.application,
-                    reason: "it was signalled before this core was opened".to_owned(),
+                    reason: String::new(),
+                    asked_ms: now_ms,
                     latest_ms: now_ms,
-                    outcome: None,
-                    signalled_ms: None,
+                    outcome: Some(*outcome),
+                    signalled_ms: Some(now_ms),
                     ended_ms: None,
-                }),
-                (Entry::Vacant(_), None) => continue,
-            };
-            if asked.outcome.replace(*outcome) != Some(*outcome) {
-                records.push(record(cluster, container, asked, *outcome, now_ms));
-            }
-            if *outcome == DecommissionOutcome::Signalled {
-                asked.signalled_ms.get_or_insert(now_ms);
+                };
+                self.asked.insert(container.clone(), asked);
             }
         }
         self.asked.retain(|_, asked| asked.is_open(now_ms));
@@ -110,13 +121,25 @@ impl Migrations {
     }
 
     /// Until when a container may run that has to give way at `due_ms`: longer if its executor leaves.
-    pub(crate) fn until_ms(&self, container: &str, due_ms: i64) -> i64 {
+    pub(crate) fn until_ms(&self, cluster: &Cluster, container: &str, due_ms: i64) -> i64 {
+        let open_for_ms = cluster.settings().fresh_for_ms;
         let leaves_ms = self.asked.get(container).map(|asked| match asked.signalled_ms {
             Some(signalled_ms) => signalled_ms.saturating_add(LEAVES_WITHIN_MS),
-            None if asked.outcome.is_none() => asked.latest_ms.saturating_add(OPEN_FOR_MS),
+            None if asked.outcome.is_none() => asked.asked_ms.saturating_add(open_for_ms),
             None => due_ms,
         });
         leaves_ms.map_or(due_ms, |leaves_ms| leaves_ms.max(due_ms))
+    }
+
+    /// Whether an executor was signalled and is expected to end soon.
+    pub(crate) fn leaves(&self, container: &str, now_ms: i64) -> bool {
+        self.asked.get(container).is_some_and(|asked| asked.leaves_within(LEAVES_WITHIN_MS, now_ms))
+    }
+
+    /// Whether an executor of a node was signalled and is expected to end soon.
+    pub(crate) fn any_leaves(&self, node: NodeId, now_ms: i64) -> bool {
+        let mut all = self.asked.values();
+        all.any(|asked| asked.node == node && asked.leaves_within(LEAVES_WITHIN_MS, now_ms))
     }
 
     /// A container ended.
@@ -126,9 +149,9 @@ impl Migrations {
         }
     }
 
-    /// Forgets containers that the cluster does not have any more.
-    pub(crate) fn retain_known(&mut self, cluster: &Cluster) {
-        self.asked.retain(|container, _| cluster.container(container).is_some());
+    /// A node and its containers are gone from the cluster.
+    pub(crate) fn node_removed(&mut self, node: NodeId) {
+        self.asked.retain(|_, asked| asked.node != node);
     }
 }
 
@@ -140,15 +163,16 @@ impl Asked {
         self.outcome.is_none() && now_ms.saturating_sub(ended_ms) < TELLS_WITHIN_MS
     }
 
-    fn leaves(&self, now_ms: i64) -> bool {
-        if self.ended_ms.is_some() {
-            return false;
-        }
-        let within = |since_ms: i64, most_ms| now_ms.saturating_sub(since_ms) < most_ms;
-        match self.signalled_ms {
-            Some(signalled_ms) => within(signalled_ms, OTHERS_WAIT_MS),
-            None => self.outcome.is_none() && within(self.latest_ms, OPEN_FOR_MS),
-        }
+    /// Whether other executors of its application have to wait.
+    fn holds_others(&self, open_for_ms: i64, now_ms: i64) -> bool {
+        let is_open = self.outcome.is_none() && self.ended_ms.is_none();
+        let was_asked = now_ms.saturating_sub(self.asked_ms) < open_for_ms;
+        self.leaves_within(OTHERS_WAIT_MS, now_ms) || is_open && was_asked
+    }
+
+    fn leaves_within(&self, most_ms: i64, now_ms: i64) -> bool {
+        let is_recent = |signalled_ms| now_ms.saturating_sub(signalled_ms) < most_ms;
+        self.ended_ms.is_none() && self.signalled_ms.is_some_and(is_recent)
     }
 }
 

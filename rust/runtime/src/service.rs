@@ -114,7 +114,7 @@ impl Service {
         self.cluster.node_removed(node);
         self.sequences.forget(node);
         self.measured.remove(&node);
-        self.giving_way.node_removed(&self.cluster, node);
+        self.giving_way.node_removed(node);
         self.trackers.retain_known(&self.cluster);
     }
 

@@ -168,6 +168,34 @@ fn an_executor_that_was_told_to_leave_has_a_minute() {
 }
 
 #[test]
+fn an_order_whose_outcome_never_comes_postpones_the_preemption_once() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], at(NAMED_S));
+    assert_eq!(scene.orders(at(NAMED_S)), ["d told"]);
+    let mut killed = Vec::new();
+    for second in LEAVES_S..=NAMED_S + 60 {
+        scene.tells(&["d"], None, at(second));
+        let orders = scene.orders(at(second)).into_iter();
+        killed.extend(orders.map(|order| format!("{}: {order}", second - LEAVES_S)));
+    }
+    assert_eq!(killed[0], "10: d killed");
+}
+
+#[test]
+fn an_executor_that_leaves_after_the_shortage_is_not_spared_and_nobody_else_gives_way() {
+    let scene = Scene::of_four("enforce");
+    scene.names(&["d"], at(NAMED_S));
+    assert_eq!(scene.orders(at(NAMED_S)), ["d told"]);
+    assert_eq!(scene.tells(&["d"], None, at(LEAVES_S)), ["d"]);
+    let told = Some(("d", DecommissionOutcome::Signalled));
+    scene.tells(&[], told, at(LEAVES_S + 3));
+    scene.tells(&["c"], told, at(LEAVES_S + 30));
+    assert_eq!(scene.orders(at(LEAVES_S + 30)), [""; 0]);
+    let outcomes = scene.records("preemption", ["container", "outcome"]);
+    assert_eq!(outcomes, [["d", "told"]]);
+}
+
+#[test]
 fn an_executor_that_does_not_handle_the_signal_is_preempted_as_before() {
     let scene = Scene::of_four("enforce");
     scene.names(&["d"], at(NAMED_S));
@@ -226,11 +254,12 @@ fn an_executor_that_has_left_before_its_agent_reports_is_in_the_journal() {
 fn a_core_that_has_not_asked_lets_those_leave_that_were_told() {
     let scene = Scene::of_four("enforce");
     let told = Some(("d", DecommissionOutcome::Signalled));
-    scene.tells(&["d"], told, at(NAMED_S));
-    assert_eq!(scene.orders(at(NAMED_S)), ["d told"]);
-    assert_eq!(scene.tells(&["d"], told, at(LEAVES_S)), [""; 0]);
-    scene.tells(&["d"], told, at(NAMED_S + 16));
-    assert_eq!(scene.orders(at(NAMED_S + 16)), [""; 0]);
+    for second in NAMED_S..NAMED_S + 60 {
+        assert_eq!(scene.tells(&["d"], told, at(second)), [""; 0]);
+        assert_eq!(scene.orders(at(second)), [""; 0]);
+    }
+    scene.tells(&["d"], told, at(NAMED_S + 60));
+    assert_eq!(scene.orders(at(NAMED_S + 60)), ["d told"]);
 }
 
 #[test]

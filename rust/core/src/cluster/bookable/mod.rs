@@ -213,10 +213,7 @@ impl Bookable {
                 });
                 let is_waited_for = shares.is_guarantee_waited_for(label);
                 let counts = settings.virtual_cores_count;
-                entry.proven = match entry.was_short(now_ms) {
-                    true => Booked::default(),
-                    false => proof::bookable(entry, kinds, is_waited_for, counts),
-                };
+                entry.proven = proof::bookable(entry, kinds, is_waited_for, counts);
                 let left = entry.plan.left();
                 let fullest = left.capacity().minus(left.least());
                 entry.fullest_bytes = fullest.get(Resource::Memory);
@@ -255,12 +252,13 @@ impl Bookable {
         };
         let ceiling = self.ceilings.get(&*entry.label).copied().unwrap_or(settings.max_ratio);
         let at_most = registered.scaled(Ratios::both(ceiling));
-        let surplus = entry.proven.minus(settled).max(Booked::default()).scaled(granted);
+        let is_short = entry.was_short(now_ms);
+        let proven = if is_short { Booked::default() } else { entry.proven };
+        let surplus = proven.minus(settled).max(Booked::default()).scaled(granted);
         let target = ratio_of(settled.plus(surplus).min(at_most), registered);
         let booked = ratio_of(settled.min(at_most), registered);
         let every_ms = settings.grow_every_ms;
         let next = entry.growth.next(entry.bookable, target, booked, every_ms, now_ms);
-        let is_short = entry.was_short(now_ms);
         (next, if is_short { Resized::ShortOfMemory } else { Resized::ByDemand })
     }
 }
@@ -281,8 +279,8 @@ fn sums(settings: &ClusterSettings, nodes: &Nodes, now_ms: i64) -> BTreeMap<Arc<
         let of_label = sums.entry(Arc::clone(&entry.label)).or_default();
         let registered = entry.registered_as_booked(settings.virtual_cores_count);
         let settled = registered.max(Booked::from(entry.booked));
-        let is_followed = entry.is_followed(settings, now_ms);
-        let proven = if is_followed { settled.max(entry.proven) } else { settled };
+        let may_grow = entry.is_followed(settings, now_ms) && !entry.was_short(now_ms);
+        let proven = if may_grow { settled.max(entry.proven) } else { settled };
         of_label.registered = of_label.registered.plus(registered);
         of_label.settled = of_label.settled.plus(settled);
         of_label.proven = of_label.proven.plus(proven);

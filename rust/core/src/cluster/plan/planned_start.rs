@@ -37,6 +37,7 @@ pub(crate) fn planned_start(
         let has_room = |bookable: Request| line.request.fits_into(bookable.minus(booked));
         has_room(entry.registered)
             || !line.is_observed
+                && !entry.was_short(now_ms)
                 && has_room(entry.bookable_size(state.virtual_cores_count))
                 && starts.fits_from(slot)
     });

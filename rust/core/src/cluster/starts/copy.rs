@@ -116,7 +116,10 @@ fn to_start(
             let rests = resting.binary_search(&application).is_ok();
             let is_kept_for_another =
                 kept.is_some_and(|kept| kept.node == node.node && kept.application != application);
-            !rests && !is_kept_for_another && limits.admit(line, node.node)
+            let is_kept_out = cluster.node(node.node).is_some_and(|entry| {
+                entry.was_short(now_ms) && !entry.has_room_by_request(line.request)
+            });
+            !rests && !is_kept_for_another && !is_kept_out && limits.admit(line, node.node)
         });
         Some(ToStart {
             contender: *contender,

@@ -270,7 +270,7 @@ impl WaitingTable {
         self.notes[row] = note;
     }
 
-    /// For each queue, whether one of its running applications waits and, at the latest check, lacked memory or was
+    /// For each queue, whether one of its running applications waits and, at the latest check, lacked memory or
     /// had to wait for room within the node's registered size. `None` while no application master waits: no round needs it.
     pub(crate) fn queues_short_of_memory(&self) -> Option<Vec<bool>> {
         if self.masters == 0 {

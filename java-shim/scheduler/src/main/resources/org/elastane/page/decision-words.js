@@ -15,7 +15,7 @@ const OF_PLACED = {
 const MIGRATION = {
   leaves: "its executor leaves: it takes no more tasks",
   "not-handled": "stays: its JVM does not handle SIGPWR (spark.decommission.enabled is off, or it is young)",
-  "no-executor": "stays: no Spark executor",
+  "no-executor": "stays: it is no Spark executor",
   failed: "stays: its processes could not be examined or signalled",
 };
 
