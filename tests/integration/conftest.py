@@ -15,6 +15,7 @@ from cluster.page_stand_in import StandIn
 from cluster.paths import Checkout
 from cluster.settings import ClusterSettings, ElastaneSettings, NodeShape
 from cluster.signals import interrupt_on_termination
+from cluster.spark import Submitter
 
 ClusterMaker = Callable[..., Cluster]
 
@@ -55,6 +56,13 @@ def start_cluster(checkout: Checkout, work: Path) -> Iterator[ClusterMaker]:
             return stack.enter_context(Cluster(wanted, checkout))
 
         yield start
+
+
+@pytest.fixture(scope="module")
+def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Submitter]:
+    """Submits Spark applications to the module's own `cluster`."""
+    with Submitter(cluster.resource_manager, work, checkout) as one:
+        yield one
 
 
 @pytest.fixture(scope="module")

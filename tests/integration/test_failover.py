@@ -85,12 +85,6 @@ def sleepers(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Submitter]:
-    with Submitter(cluster.resource_manager, work, checkout) as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
 def pi(checkout: Checkout) -> SparkApplication:
     script = checkout.spark_examples / "pi.py"
     return SparkApplication("estimate-pi", script, ("20",), executor_memory_mb=640)

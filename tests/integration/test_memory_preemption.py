@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,29 +10,31 @@ from cluster.cluster import Cluster
 from cluster.journal import lines, records
 from cluster.paths import Checkout
 from cluster.processes import age_seconds, start_ticks
-from cluster.settings import MEBIBYTE, NodeShape
+from cluster.settings import MEBIBYTE
 from cluster.spark import Submitter, wait_ended
 from cluster.waiting import wait_until
 
-from .conftest import ClusterMaker, elastane
+from .conftest import ClusterMaker
 from .expectations import (
     containers,
     executors,
     master,
     wait_all_reporting,
-    wait_learned,
     wait_measured,
-    wait_sampled,
 )
-from .holder import EXECUTOR_MB, Holder
+from .short_of_memory import (
+    EXECUTOR_MB,
+    RUN_SECONDS,
+    Holder,
+    let_learn,
+    needs_own_memory,
+    start_node,
+)
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0, reason="without root an agent has no memory of its own to read"
-)
+pytestmark = needs_own_memory
 
 # By request, the driver (1024 MB) and the executor of one application fill the node.
-SHAPE = NodeShape(memory_mb=4096, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_000_000_000)
-# Below this the node is short of memory. Below half of it, the agent itself would kill a container.
+NODE_MB = 4096
 FLOOR_MB = 1024
 SHORT_MB = 256
 # Longer than it takes until an executor that handles SIGPWR would be told to leave (6 s).
@@ -43,28 +42,14 @@ WAIT_BEFORE_KILL_MS = 12_000
 # Younger executors are not told to leave.
 OLD_ENOUGH_SECONDS = 30.0
 
-RUN_SECONDS = 180.0
 PREEMPT_SECONDS = 60.0
 
 
 @pytest.fixture(scope="module")
 def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
-    monitor = "yarn.resourcemanager.monitor.capacity.preemption"
-    return start_cluster(
-        nodes=1,
-        shape=SHAPE,
-        own_memory=True,
-        elastane=replace(elastane(work), max_ratio=3.0),
-        # JVMs that give back memory could end the shortage, and no container would be preempted.
-        agent={"memory.node_floor_bytes": FLOOR_MB * MEBIBYTE, "jvm.follow": "false"},
-        resource_manager={f"{monitor}.max_wait_before_kill": WAIT_BEFORE_KILL_MS},
-    )
-
-
-@pytest.fixture(scope="module")
-def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Submitter]:
-    with Submitter(cluster.resource_manager, work, checkout) as one:
-        yield one
+    wait = "yarn.resourcemanager.monitor.capacity.preemption.max_wait_before_kill"
+    manager = {wait: WAIT_BEFORE_KILL_MS}
+    return start_node(start_cluster, work, NODE_MB, FLOOR_MB, resource_manager=manager)
 
 
 def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsewhere(
@@ -82,10 +67,7 @@ def test_the_youngest_beyond_the_nodes_size_is_preempted_and_its_work_done_elsew
         lesson = Holder(f"lesson-of-{size}", size, work, checkout)
         learned = submitter.submit(lesson.application)
         lesson.wait_started(tasks=1)
-        wait_sampled(journal, learned)
-        lesson.end()
-        assert wait_ended(manager, learned, RUN_SECONDS)["finalStatus"] == "SUCCEEDED"
-        wait_learned(journal, learned)
+        let_learn(manager, journal, learned, lesson.end)
 
     # The elder fills the node by request; the younger fits since both use less than their requests.
     elder = Holder("elder", 1, work, checkout)

@@ -3,9 +3,6 @@ and another executor takes its place."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,54 +10,43 @@ import pytest
 from cluster.cluster import Cluster
 from cluster.journal import records
 from cluster.paths import Checkout
-from cluster.settings import MEBIBYTE, NodeShape
+from cluster.settings import MEBIBYTE
 from cluster.spark import SparkApplication, Submitter, wait_ended
 from cluster.waiting import wait_until
 
-from .conftest import ClusterMaker, elastane
+from .conftest import ClusterMaker
 from .expectations import (
     executors,
     wait_all_reporting,
-    wait_learned,
     wait_measured,
-    wait_sampled,
 )
-from .holder import EXECUTOR_MB, START_SECONDS, Holder
+from .short_of_memory import (
+    EXECUTOR_MB,
+    RUN_SECONDS,
+    START_SECONDS,
+    Holder,
+    let_learn,
+    needs_own_memory,
+    start_node,
+)
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0, reason="without root an agent has no memory of its own to read"
-)
+pytestmark = needs_own_memory
 
 # By request, a driver (1024 MB) and two executors fill the node.
-SHAPE = NodeShape(memory_mb=7168, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_000_000_000)
-# Below this the node is short of memory. Below half of it, the agent itself would kill a container.
+NODE_MB = 7168
 FLOOR_MB = 3584
 # Less than an executor gives back.
 SHORT_MB = 128
 PARTS = 8
 PART_MB = 8
 
-RUN_SECONDS = 180.0
 # Spark looks for blocks for the second time after 30 s.
 LEAVE_SECONDS = 90.0
 
 
 @pytest.fixture(scope="module")
 def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
-    return start_cluster(
-        nodes=1,
-        shape=SHAPE,
-        own_memory=True,
-        elastane=replace(elastane(work), max_ratio=3.0),
-        # JVMs that give back memory could end the shortage, and no container would be named.
-        agent={"memory.node_floor_bytes": FLOOR_MB * MEBIBYTE, "jvm.follow": "false"},
-    )
-
-
-@pytest.fixture(scope="module")
-def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Submitter]:
-    with Submitter(cluster.resource_manager, work, checkout) as one:
-        yield one
+    return start_node(start_cluster, work, NODE_MB, FLOOR_MB)
 
 
 class Rounds:
@@ -114,19 +100,13 @@ def test_an_executor_leaves_with_its_blocks_and_another_one_comes(
     journal = work / "journal.jsonl"
     wait_all_reporting(cluster)
     lesson = Holder("lesson", 1, work, checkout)
-    learned = [submitter.submit(lesson.application)]
+    learned = submitter.submit(lesson.application)
     lesson.wait_started()
-    wait_sampled(journal, learned[0])
-    lesson.end()
-    assert wait_ended(manager, learned[0], RUN_SECONDS)["finalStatus"] == "SUCCEEDED"
-    wait_learned(journal, learned[0])
+    let_learn(manager, journal, learned, lesson.end)
     first = Rounds("first", work, checkout)
-    learned.append(submitter.submit(first.application))
+    learned = submitter.submit(first.application)
     first.wait_rounds(3)
-    wait_sampled(journal, learned[1])
-    first.end()
-    assert wait_ended(manager, learned[1], RUN_SECONDS)["finalStatus"] == "SUCCEEDED"
-    wait_learned(journal, learned[1])
+    let_learn(manager, journal, learned, first.end)
 
     # By request the younger's executors do not fit beside the elder; they do by what all use.
     elder = Holder("elder", 1, work, checkout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +56,6 @@ def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
         shape=SHAPE,
         elastane=elastane(work, **{"plan.memory": "on", "profile.margin": 0.1}),
     )
-
-
-@pytest.fixture(scope="module")
-def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Submitter]:
-    with Submitter(cluster.resource_manager, work, checkout) as one:
-        yield one
 
 
 class Run:

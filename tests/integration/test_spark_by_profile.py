@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,6 @@ COUNTED_SECONDS = 15.0
 @pytest.fixture(scope="module")
 def cluster(start_cluster: ClusterMaker) -> Cluster:
     return start_cluster()
-
-
-@pytest.fixture(scope="module")
-def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Submitter]:
-    with Submitter(cluster.resource_manager, work, checkout) as one:
-        yield one
 
 
 def test_the_core_books_more_than_a_node_has_once_it_knows_the_application(

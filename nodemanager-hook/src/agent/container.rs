@@ -27,6 +27,14 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 /// The running containers.
 pub(super) type Containers = BTreeMap<ContainerId, NodeContainer>;
 
+/// The container with an id from a message.
+pub(super) fn named<'a>(
+    containers: &'a Containers,
+    id: &str,
+) -> Option<(&'a ContainerId, &'a NodeContainer)> {
+    containers.get_key_value(&id.parse::<ContainerId>().ok()?)
+}
+
 /// The memory that a container's JVMs have to fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HeapTarget {

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    sync::mpsc::{self, Receiver, TryRecvError},
     thread,
     time::{Duration, Instant},
 };
@@ -13,7 +13,10 @@ use std::{
 use elastane_protocol::{DecommissionOutcome, Decommissioned};
 use serde_json::json;
 
-use super::{container::Containers, host::Host};
+use super::{
+    container::{Containers, NodeContainer, named},
+    host::Host,
+};
 use crate::{
     audit::Reason, container_id::ContainerId, sensors::ProcessKey, spark, troubles::Troubles,
 };
@@ -52,30 +55,32 @@ impl Decommissions {
 
     /// Begins to carry out the orders. Whoever got the signal gets no other; the rest is looked at again after some time.
     pub fn order(&mut self, ids: &[String], containers: &Containers, now: Instant) {
-        for id in ids {
-            let mut all = containers.iter();
-            let Some((id, container)) = all.find(|(known, _)| known.as_str() == id) else {
-                continue;
-            };
+        for (id, container) in ids.iter().filter_map(|id| named(containers, id)) {
             let former = self.ordered.get(id);
-            if former.is_some_and(|ordered| !ordered.is_due(now)) {
-                continue;
+            if former.is_none_or(|ordered| ordered.is_due(now)) {
+                // The id of one that ended is that of a container that started anew.
+                let former = former.filter(|ordered| ordered.ended.is_none());
+                let outcome = former.and_then(|ordered| ordered.outcome);
+                let ordered = self.begin(container, outcome, now);
+                self.ordered.insert(id.clone(), ordered);
             }
-            // The id of one that ended is that of a container that started anew.
-            let former = former.filter(|ordered| ordered.ended.is_none());
-            let outcome = former.and_then(|ordered| ordered.outcome);
-            let open = self.ordered.values().filter(|ordered| ordered.thread.is_some()).count();
-            let begun = match open < MOST_THREADS {
-                true => begin(self.proc.clone(), container.sensor.processes.iter().collect()),
-                false => Err(io::Error::other("too many processes hold up who looks at them")),
-            };
-            let thread = self.troubles.check("executors not decommissioned", begun);
-            let outcome =
-                if thread.is_some() { outcome } else { Some(DecommissionOutcome::Failed) };
-            let root = container.root;
-            let ordered = Ordered { root, begun: now, thread, outcome, ended: None };
-            self.ordered.insert(id.clone(), ordered);
         }
+    }
+
+    fn begin(
+        &self,
+        container: &NodeContainer,
+        outcome: Option<DecommissionOutcome>,
+        now: Instant,
+    ) -> Ordered {
+        let open = self.ordered.values().filter(|ordered| ordered.thread.is_some()).count();
+        let begun = match open < MOST_THREADS {
+            true => begin(self.proc.clone(), container.sensor.processes.iter().collect()),
+            false => Err(io::Error::other("too many processes hold up who looks at them")),
+        };
+        let thread = self.troubles.check("executors not decommissioned", begun);
+        let outcome = if thread.is_some() { outcome } else { Some(DecommissionOutcome::Failed) };
+        Ordered { root: container.root, begun: now, thread, outcome, ended: None }
     }
 
     /// Takes the outcomes that are known by now, and forgets containers that ended some time ago.
@@ -115,16 +120,16 @@ impl Ordered {
 
     /// The outcome, once it is known. A thread that is held up is a failure, and may tell another outcome later.
     fn take(&mut self, now: Instant) -> Option<DecommissionOutcome> {
-        match self.thread.as_ref()?.recv_timeout(Duration::ZERO) {
+        match self.thread.as_ref()?.try_recv() {
             Ok(outcome) => {
                 self.thread = None;
                 Some(outcome)
             }
-            Err(RecvTimeoutError::Timeout) => {
+            Err(TryRecvError::Empty) => {
                 let is_held_up = now.saturating_duration_since(self.begun) >= HELD_UP_FROM;
                 is_held_up.then_some(DecommissionOutcome::Failed)
             }
-            Err(RecvTimeoutError::Disconnected) => {
+            Err(TryRecvError::Disconnected) => {
                 self.thread = None;
                 Some(DecommissionOutcome::Failed)
             }

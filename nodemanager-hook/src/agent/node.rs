@@ -15,7 +15,7 @@ use self::{
     shortage::Shortage,
 };
 use super::{
-    container::Containers,
+    container::{Containers, named},
     heaps::{NodeHeaps, share_shortage, spare_heaps},
     host::Host,
     network::NodeNetwork,
@@ -209,9 +209,7 @@ impl WatchedNode {
         let Some(victim) = self.named.first() else {
             return;
         };
-        let mut containers = host.containers.iter();
-        let found = containers.find(|(id, _)| id.as_str() == victim.container);
-        if let Some((id, container)) = found {
+        if let Some((id, container)) = named(&host.containers, &victim.container) {
             let processes = host.reader.kill(container);
             let shortfall = self.shortfall(victim);
             let count = processes.count();

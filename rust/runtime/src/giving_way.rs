@@ -27,10 +27,14 @@ impl GivingWay {
         let Self { victims, migrations } = self;
         let mut records = migrations.reported(cluster, node, &report.decommissioned, now_ms);
         records.extend(victims.named(cluster, migrations, node, &report.memory_victims, now_ms));
-        let to_leave = victims.to_leave(cluster, node, now_ms).filter(|_| decommissions_first);
-        let leaves = to_leave
-            .and_then(|(container, reason)| migrations.ask(cluster, container, &reason, now_ms));
-        (leaves.into_iter().collect(), records)
+        let mut leave = Vec::new();
+        if decommissions_first
+            && let Some((container, reason)) = victims.to_leave(cluster, node, now_ms)
+            && migrations.ask(cluster, container, &reason, now_ms)
+        {
+            leave.push(container.to_owned());
+        }
+        (leave, records)
     }
 
     /// See [`MemoryVictims::orders`].

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use elastane_core::cluster::{ApplicationId, Cluster, NodeId};
+use elastane_core::cluster::{ApplicationId, Cluster, Container, NodeId};
 use elastane_protocol::{DecommissionOutcome, Decommissioned};
 
 use crate::journal::{JournalEvent, Migration, MigrationState, Record};
@@ -18,7 +18,6 @@ const OLD_ENOUGH_MS: i64 = 30_000;
 const LEAVES_WITHIN_MS: i64 = 60_000;
 /// One that was signalled and has a long task lets others of its application leave after this time.
 const OTHERS_WAIT_MS: i64 = 300_000;
-
 /// An executor without blocks is gone within a second of the signal. Its agent tells the outcome after its end.
 const TELLS_WITHIN_MS: i64 = 180_000;
 
@@ -41,42 +40,35 @@ struct Asked {
 }
 
 impl Migrations {
-    /// Asks that an executor leaves; gives its container for the reply to its agent, or none if it may not leave now, or was
-    /// signalled already.
+    /// Asks that an executor leaves. Gives whether its agent is to be told: not if it may not leave now, or was signalled
+    /// already.
     pub(crate) fn ask(
         &mut self,
         cluster: &Cluster,
         container: &str,
         reason: &str,
         now_ms: i64,
-    ) -> Option<String> {
-        let known = cluster.container(container)?;
-        let (node, application) = (known.node, known.application);
+    ) -> bool {
+        let Some(known) = cluster.container(container) else {
+            return false;
+        };
         let is_young = now_ms.saturating_sub(known.start_ms) < OLD_ENOUGH_MS;
         let open_for_ms = cluster.settings().fresh_for_ms;
         let waits_for = |(id, other): (&String, &Asked)| {
-            let is_another_of_it = *id != container && other.application == application;
+            let is_another_of_it = *id != container && other.application == known.application;
             is_another_of_it && other.holds_others(open_for_ms, now_ms)
         };
         // The other executors of the application take its blocks.
         if known.kind.is_application_master() || is_young || self.asked.iter().any(waits_for) {
-            return None;
+            return false;
         }
-        let asked = self.asked.entry(container.to_owned()).or_insert_with(|| Asked {
-            node,
-            application,
-            reason: reason.to_owned(),
-            asked_ms: now_ms,
-            latest_ms: now_ms,
-            outcome: None,
-            signalled_ms: None,
-            ended_ms: None,
-        });
+        let asked = self.asked.entry(container.to_owned());
+        let asked = asked.or_insert_with(|| Asked::new(known, reason, now_ms));
         if now_ms.saturating_sub(asked.latest_ms) > open_for_ms {
             asked.asked_ms = now_ms;
         }
         asked.latest_ms = now_ms;
-        asked.signalled_ms.is_none().then(|| container.to_owned())
+        asked.signalled_ms.is_none()
     }
 
     /// Takes what the agent of a node tells of its executors; gives records for the journal.
@@ -89,30 +81,16 @@ impl Migrations {
     ) -> Vec<Record> {
         let mut records = Vec::new();
         for Decommissioned { container, outcome } in outcomes {
-            let is_signalled = *outcome == DecommissionOutcome::Signalled;
             if let Some(asked) = self.asked.get_mut(container) {
-                if asked.outcome.replace(*outcome) != Some(*outcome) {
+                if asked.tells(*outcome, now_ms) {
                     records.push(record(cluster, container, asked, *outcome, now_ms));
                 }
-                if is_signalled {
-                    asked.signalled_ms.get_or_insert(now_ms);
-                }
-                continue;
-            }
-            // A core that was opened since the signal has not asked. The journal has the record of the former one.
-            if let Some(known) = cluster.container(container).filter(|it| it.node == node)
-                && is_signalled
+            } else if let Some(known) = cluster.container(container).filter(|it| it.node == node)
+                && *outcome == DecommissionOutcome::Signalled
             {
-                let asked = Asked {
-                    node,
-                    application: known.application,
-                    reason: String::new(),
-                    asked_ms: now_ms,
-                    latest_ms: now_ms,
-                    outcome: Some(*outcome),
-                    signalled_ms: Some(now_ms),
-                    ended_ms: None,
-                };
+                // A core that was opened since the signal has not asked. The journal has the record of the former one.
+                let mut asked = Asked::new(known, "", now_ms);
+                asked.tells(*outcome, now_ms);
                 self.asked.insert(container.clone(), asked);
             }
         }
@@ -156,6 +134,27 @@ impl Migrations {
 }
 
 impl Asked {
+    fn new(container: &Container, reason: &str, now_ms: i64) -> Self {
+        Self {
+            node: container.node,
+            application: container.application,
+            reason: reason.to_owned(),
+            asked_ms: now_ms,
+            latest_ms: now_ms,
+            outcome: None,
+            signalled_ms: None,
+            ended_ms: None,
+        }
+    }
+
+    /// Its agent tells the outcome; gives whether that is news.
+    fn tells(&mut self, outcome: DecommissionOutcome, now_ms: i64) -> bool {
+        if outcome == DecommissionOutcome::Signalled {
+            self.signalled_ms.get_or_insert(now_ms);
+        }
+        self.outcome.replace(outcome) != Some(outcome)
+    }
+
     fn is_open(&self, now_ms: i64) -> bool {
         let Some(ended_ms) = self.ended_ms else {
             return true;

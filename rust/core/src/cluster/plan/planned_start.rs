@@ -36,8 +36,7 @@ pub(crate) fn planned_start(
         booked = booked.minus(freed);
         let has_room = |bookable: Request| line.request.fits_into(bookable.minus(booked));
         has_room(entry.registered)
-            || !line.is_observed
-                && !entry.was_short(now_ms)
+            || entry.registered_only(line.is_observed, now_ms).is_none()
                 && has_room(entry.bookable_size(state.virtual_cores_count))
                 && starts.fits_from(slot)
     });

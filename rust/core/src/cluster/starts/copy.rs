@@ -116,9 +116,9 @@ fn to_start(
             let rests = resting.binary_search(&application).is_ok();
             let is_kept_for_another =
                 kept.is_some_and(|kept| kept.node == node.node && kept.application != application);
-            let is_kept_out = cluster.node(node.node).is_some_and(|entry| {
-                entry.was_short(now_ms) && !entry.has_room_by_request(line.request)
-            });
+            let is_kept_out = cluster
+                .node(node.node)
+                .is_some_and(|entry| entry.keeps_out(false, line.request, now_ms).is_some());
             !rests && !is_kept_for_another && !is_kept_out && limits.admit(line, node.node)
         });
         Some(ToStart {

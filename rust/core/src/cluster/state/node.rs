@@ -269,6 +269,15 @@ impl NodeEntry {
         self.short_ms.is_some_and(|short_ms| now_ms.saturating_sub(short_ms) < SHORT_FOR_MS)
     }
 
+    /// Why a container may start here within the registered size only, if so.
+    pub(crate) fn registered_only(&self, is_observed: bool, now_ms: i64) -> Option<RegisteredOnly> {
+        match (is_observed, self.was_short(now_ms)) {
+            (true, _) => Some(RegisteredOnly::Observed),
+            (false, true) => Some(RegisteredOnly::ShortOfMemory),
+            (false, false) => None,
+        }
+    }
+
     /// Why a container of this request has to wait for room within the registered size, if it has to.
     pub(crate) fn keeps_out(
         &self,
@@ -276,11 +285,7 @@ impl NodeEntry {
         request: Request,
         now_ms: i64,
     ) -> Option<RegisteredOnly> {
-        let why = match (is_observed, self.was_short(now_ms)) {
-            (true, _) => RegisteredOnly::Observed,
-            (false, true) => RegisteredOnly::ShortOfMemory,
-            (false, false) => return None,
-        };
+        let why = self.registered_only(is_observed, now_ms)?;
         (!self.has_room_by_request(request)).then_some(why)
     }
 
