@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
@@ -15,6 +16,7 @@ from scale_model.contenders import CONTENDERS
 from scale_model.driver import requested_mb
 from scale_model.figures import figures
 from scale_model.recorded import BadSeries, Series, read_folder, read_series
+from scale_model.report import rows, write_html, write_json
 from scale_model.resizer import NodeUse, Optimizer, watermarks
 from scale_model.run import RunOutcome
 from scale_model.scale import EXECUTORS_OF_A_NODE, SHAPE
@@ -66,6 +68,15 @@ def test_a_node_full_by_request_is_used_as_the_state_says(
         assert one.series.peak_memory_bytes < one.memory_mb * 1024 * 1024
     over = [one.memory_mb * 2**20 / one.series.mean_memory_bytes for one in applications]
     assert 1.9 < mean(over) < 2.4
+
+
+def test_one_application_in_twenty_uses_all_that_it_requests(
+    recorded: dict[str, list[Series]],
+) -> None:
+    applications = arrivals(replace(MEMORY_BOUND, applications=400), recorded, 1)
+    greedy = [one for one in applications if one.memory_mb * MEBIBYTE < 1.1 * one.seen_peak_bytes]
+    assert len(greedy) == 20
+    assert not any(one.recurring for one in greedy), "nobody has seen them before"
 
 
 ARRIVALS = """\
@@ -195,7 +206,8 @@ def test_the_optimizer_stops_after_three_cycles_and_goes_on_when_there_is_room()
     assert rule("other", NodeUse(0.9, 1.3)) == 1.5, "each node by itself"
 
 
-def test_figures_of_a_run() -> None:
+@pytest.fixture
+def outcome() -> RunOutcome:
     series = Series(3.0, (0.1, 0.1), (1e6, 1e6), (0.0, 0.0), (0.0, 0.0))
     one = Application("a", "ada", "root.etl", False, 0.0, 32, 1, series, 1e6, (1.0, 1.0))
     events = [
@@ -214,7 +226,7 @@ def test_figures_of_a_run() -> None:
         NodePoint(15.0, 0, 0, 0, 0.0, 0, 0.0),
         NodePoint(60.0, 1, SHAPE.memory_bytes, 1, 0.5, SHAPE.memory_bytes // 2, 0.0),
     ]
-    outcome = RunOutcome(
+    return RunOutcome(
         state=MEMORY_BOUND,
         contender=CONTENDERS["x2"],
         seed=1,
@@ -228,6 +240,9 @@ def test_figures_of_a_run() -> None:
         counters={},
         depository=Path("unused"),
     )
+
+
+def test_figures_of_a_run(outcome: RunOutcome) -> None:
     result = figures(outcome)
     assert result.makespan_s == 20.0
     assert result.mean_completion_s == 14.0
@@ -239,6 +254,41 @@ def test_figures_of_a_run() -> None:
     assert result.full_cpu_min == 0.75
     assert (result.kills, result.out_of_memory_kills, result.failures) == (1, 1, 1)
     assert (result.deadlines, result.missed_deadlines) == (2, 1), "what failed has missed its own"
+
+
+def test_the_reports_have_each_run_its_figures_and_a_plot_of_each_node(
+    outcome: RunOutcome, tmp_path: Path
+) -> None:
+    base = figures(replace(outcome, contender=CONTENDERS["capacity"]))
+    half = replace(base, name="x2", makespan_s=10.0, mean_completion_s=7.0)
+    write_json(tmp_path / "report.json", [base, half])
+    runs = json.loads((tmp_path / "report.json").read_text())["runs"]
+    assert [(one["name"], one["makespan_s"]) for one in runs] == [("capacity", 20.0), ("x2", 10.0)]
+    assert runs[0].keys() >= {
+        "state",
+        "name",
+        "seed",
+        "makespan_s",
+        "mean_completion_s",
+        "p95_completion_s",
+        "worst_slowdown",
+        "kills",
+        "failures",
+        "simulated_makespan_s",
+        "simulated_mean_completion_s",
+    }
+    write_html(tmp_path / "report.html", [base, half], [outcome], "make bench-cluster")
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("-50.0") == 2, "makespan and completion against CapacityScheduler"
+    assert "<h3>node-0</h3>" in page
+    assert page.count("<svg") == 4, "CPU, disk, memory and containers of the node"
+
+
+def test_the_table_has_the_spread_of_several_seeds(outcome: RunOutcome) -> None:
+    base = figures(replace(outcome, contender=CONTENDERS["capacity"]))
+    head, row = rows([base, replace(base, seed=2, makespan_s=30.0)])
+    assert row[head.index("seeds")] == "2"
+    assert row[head.index("makespan, s")] == "25 ± 7"
 
 
 def test_recurring_applications_have_the_deadlines_that_the_state_says(
