@@ -11,7 +11,7 @@ pub use kept_node::KeptNode;
 pub(crate) use kept_node::{KeptAsOffered, NodeKeeper};
 pub(crate) use master::waits_for_others;
 pub(crate) use skips::Skips;
-pub(crate) use starvation::{Wait, admit};
+pub(crate) use starvation::{admit, starves};
 
 use super::Cluster;
 use super::state::NodeId;

@@ -6,42 +6,11 @@ use crate::cluster::state::{Application, NodeEntry, PlacedReason, Request};
 use crate::fit::Excess;
 use crate::resources::Resource;
 
-/// A starving application that makes progress is put off for at most this many starvation waits.
-const PUT_OFF_FOR_WAITS: i64 = 5;
-
-/// How long an application has waited for its next container, and whether it makes progress meanwhile.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wait {
-    pub(crate) waited_ms: i64,
-    /// See [`Application::makes_progress`].
-    pub(crate) makes_progress: bool,
-}
-
-impl Wait {
-    fn of(application: &Application, now_ms: i64) -> Option<Self> {
-        application.waiting.map(|_| Self {
-            waited_ms: now_ms.saturating_sub(application.waiting_since_ms),
-            makes_progress: application.makes_progress(),
-        })
-    }
-
-    /// Whether the application may go although its demand does not fit. Past the starvation wait
-    /// CapacityScheduler's rule applies: room by request. An application that makes progress is put off while a
-    /// resource that its next executor will use is exhausted: that executor would only slow the running ones.
-    #[inline]
-    pub(crate) fn is_admitted_by_request(
-        self,
-        settings: &ClusterSettings,
-        has_room_by_request: impl FnOnce() -> bool,
-        some_of_each_left: impl FnOnce() -> bool,
-    ) -> bool {
-        let wait_ms = settings.starvation_wait_ms;
-        self.waited_ms >= wait_ms
-            && has_room_by_request()
-            && (!self.makes_progress
-                || self.waited_ms >= wait_ms.saturating_mul(PUT_OFF_FOR_WAITS)
-                || some_of_each_left())
-    }
+/// Whether who waits for a container since `since_ms` has waited long enough to go by request, as under
+/// CapacityScheduler, where it does not fit.
+#[inline]
+pub(crate) fn starves(settings: &ClusterSettings, since_ms: i64, now_ms: i64) -> bool {
+    now_ms.saturating_sub(since_ms) >= settings.starvation_wait_ms
 }
 
 /// Whether a container may go to a node that its judge has refreshed. Where its queue is owed what it lacks
@@ -55,23 +24,18 @@ pub(crate) fn admit(
     owed: impl FnOnce(Resource) -> Option<PlacedReason>,
     now_ms: i64,
 ) -> Result<PlacedReason, Excess> {
-    let is_admitted_by_request = |wait: Wait| {
-        wait.is_admitted_by_request(
-            settings,
-            || entry.has_room_by_request(request),
-            || prospect.some_of_each_left(),
-        )
-    };
     let Err(excess) = prospect.fits() else {
         return Ok(PlacedReason::Fits);
     };
     let lacking = excess.resource;
-    let owed = if entry.has_room_by_request(request) { owed(lacking) } else { None };
-    match owed {
+    if !entry.has_room_by_request(request) {
+        return Err(excess);
+    }
+    let is_starving =
+        application.waiting.is_some() && starves(settings, application.waiting_since_ms, now_ms);
+    match owed(lacking) {
         Some(PlacedReason::Owed) => Ok(PlacedReason::Owed),
-        _ if Wait::of(application, now_ms).is_some_and(is_admitted_by_request) => {
-            Ok(PlacedReason::Starving)
-        }
+        _ if is_starving => Ok(PlacedReason::Starving),
         Some(reason) if prospect.fits_but_for(lacking) => Ok(reason),
         _ => Err(excess),
     }

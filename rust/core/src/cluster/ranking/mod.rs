@@ -8,6 +8,6 @@ mod work_shares;
 
 pub(crate) use contest::{Contender, Contest, Rank, Urgency};
 pub(crate) use fit_filter::FitFilter;
-pub(crate) use prospect::{Judge, Prospect, some_of_each_left};
+pub(crate) use prospect::{Judge, Prospect};
 pub(crate) use scores::Scores;
 pub(crate) use work_shares::WorkShares;

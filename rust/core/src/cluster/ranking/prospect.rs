@@ -1,6 +1,5 @@
 //! A container as it would run on one node: its fit and its score.
 
-use crate::amounts::Amounts;
 use crate::by_plan::{ByPlan, SLOT_S};
 use crate::cluster::state::{ApplicationId, NodeEntry, NodeId, Predicted, Request, State};
 use crate::demand::Demand;
@@ -121,23 +120,6 @@ impl<'a> Prospect<'a> {
         }
     }
 
-    /// Whether no resource that the container could wait for is exhausted now.
-    pub(crate) fn some_of_each_left(&self) -> bool {
-        match &self.judged {
-            Judged::Plan(_) => {
-                let horizon = self.need.life().unwrap_or(1);
-                let demanded = self.need.demanded_in(0, horizon);
-                let left_now = self.entry.plan.left().slot(0);
-                some_of_each_left(left_now, demanded)
-            }
-            Judged::Policy(_, general) => {
-                let left_now = Amounts::rounded_down(self.entry.plan.available().now());
-                let most = Amounts::rounded_down(general.demand.peak());
-                some_of_each_left(left_now, most)
-            }
-        }
-    }
-
     pub(crate) fn score(&self) -> f64 {
         match &self.judged {
             Judged::Plan(by) => {
@@ -167,10 +149,4 @@ impl<'a> Prospect<'a> {
             rates: self.entry.plan.rates.as_ref(),
         }
     }
-}
-
-/// Whether some of each flow resource in `demanded` is left now. Memory is covered by room by request.
-pub(crate) fn some_of_each_left(left_now: Amounts, demanded: Amounts) -> bool {
-    let some_left = |resource| demanded.get(resource) == 0 || left_now.get(resource) > 0;
-    Resource::FLOWS.into_iter().all(some_left)
 }

@@ -4,12 +4,12 @@
 use super::Offer;
 use crate::by_plan::ByPlan;
 use crate::cluster::bookable::Shares;
-use crate::cluster::patience::{KeptAsOffered, Wait, urgency, waits_for_others};
-use crate::cluster::ranking::{Contender, Contest, FitFilter, Scores, Urgency, some_of_each_left};
+use crate::cluster::patience::{KeptAsOffered, starves, urgency, waits_for_others};
+use crate::cluster::ranking::{Contender, Contest, FitFilter, Scores, Urgency};
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::starts::ClaimsOnNode;
 use crate::cluster::state::{ApplicationId, Applications, Countables, NodeEntry, RegisteredOnly};
-use crate::cluster::waiting::{Line, Note, Row, Screen, Screened, WaitingTable};
+use crate::cluster::waiting::{Line, Note, Row, Screened, WaitingTable};
 use crate::need::Need;
 use crate::resources::Resource;
 
@@ -86,9 +86,7 @@ impl ScreenedRound<'_> {
         };
         let goes_anyway = |contender: &Contender| {
             let line = &lines[contender.row];
-            contender.rank.goes_by_request()
-                || self.wait_of(line).waited_ms >= self.settings.starvation_wait_ms
-                || self.is_owed(line)
+            contender.rank.goes_by_request() || self.starves(line) || self.is_owed(line)
         };
         contest.for_each_mut(|contender| {
             if !goes_anyway(contender) {
@@ -144,7 +142,6 @@ impl ScreenedRound<'_> {
         {
             return Check::LeftOut;
         }
-        let wait = self.wait_of(line);
         let life = || filter.screen().life(row);
         if waits_for_others(line, held_back, self.settings, life, self.now_ms) {
             return Check::LeftOut;
@@ -160,10 +157,7 @@ impl ScreenedRound<'_> {
         match filter.check(row, &need) {
             Ok(()) => Check::Fits,
             Err(_) if self.is_owed(line) => Check::Starves,
-            Err(_)
-                if wait.waited_ms >= self.settings.starvation_wait_ms
-                    && self.is_admitted_by_request(wait, line, row, filter.screen()) =>
-            {
+            Err(_) if self.starves(line) && self.entry.has_room_by_request(line.request) => {
                 Check::Starves
             }
             Err(resource)
@@ -176,22 +170,9 @@ impl ScreenedRound<'_> {
         }
     }
 
-    fn wait_of(&self, line: &Line) -> Wait {
-        Wait {
-            waited_ms: self.now_ms.saturating_sub(line.since_ms),
-            makes_progress: line.makes_progress,
-        }
-    }
-
-    /// Whether a starving row is admitted by request. Cold, to keep the loop over the others small.
-    #[cold]
-    fn is_admitted_by_request(&self, wait: Wait, line: &Line, row: Row, screen: &Screen) -> bool {
-        let left_now = self.entry.plan.left().slot(0);
-        wait.is_admitted_by_request(
-            self.settings,
-            || self.entry.has_room_by_request(line.request),
-            || some_of_each_left(left_now, screen.demanded().total(row)),
-        )
+    #[inline]
+    fn starves(&self, line: &Line) -> bool {
+        starves(self.settings, line.since_ms, self.now_ms)
     }
 
     /// Whether a row may go by request; see [`Shares::owes`].
