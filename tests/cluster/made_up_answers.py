@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from .made_up_container import (
+    NODE_MB,
+    NODE_VCORES,
     STARTED,
     amounts,
     application_id,
@@ -16,13 +18,12 @@ from .made_up_container import (
     made_up_container,
     node_name,
 )
+from .made_up_decisions import made_up_decision
 
 NODES = 5_000
 APPLICATIONS = 300
 WAITING_EVERY = 10
 CONTAINERS_OF_NODE = 12
-NODE_MB = 262_144
-NODE_VCORES = 64
 NODE_BYTES_PER_S = 1_250_000_000
 END = {"at_ms": STARTED + 90_000, "earliest_ms": STARTED, "latest_ms": STARTED + 99_000, "runs": 3}
 HISTORY = 1_080
@@ -215,7 +216,8 @@ class Answers:
         now = round(time.time() * 1000)
         found = []
         for number in range(first, max(0, first - 2_000), -1):
-            one = self._decision(number, now - 1_000 * (newest - number))
+            time_ms = now - 1_000 * (newest - number)
+            one = made_up_decision(number, time_ms, self._nodes, self._applications)
             if all(one.get(key) == query[key] for key in query.keys() - {"before", "limit"}):
                 found.append(one)
         shown = found[: int(query.get("limit", 100))]
@@ -223,48 +225,6 @@ class Answers:
         # As REST does, after the page was cut.
         shown = [one for one in shown if not self.hides_decisions]
         return {"decisions": shown, "next_before": end, "newest": newest}
-
-    def _decision(self, number: int, time_ms: int) -> dict[str, Any]:
-        one = {"number": number, "time_ms": time_ms}
-        index = number % self._applications
-        node = node_name(number % self._nodes)
-        if number % 7 == 0:
-            reason = "of memory, 1.5 GiB are short from 20 s on"
-            return {
-                **one,
-                "kind": "refused",
-                "application": application_id(index),
-                "node": node,
-                "reason": reason,
-            }
-        if number % 11 == 0:
-            reason = "the predicted use of its containers leaves room above the registered size"
-            return {**one, "kind": "bookable", "node": node, "ratio": 1.206, "reason": reason}
-        return {
-            **one,
-            "kind": "placed",
-            "application": application_id(index),
-            "application_name": f"nightly-{index}",
-            "container": container_id(index, number % 90),
-            "node": node,
-            "reason": "fits",
-            "by_core": True,
-            "application_master": False,
-            "request_priority": 1,
-            "profile": f"app|SPARK|root|root.etl|nightly-{index}|main.py|#",
-            "by_others": False,
-            "score": 0.0833,
-            "considered": [
-                {"application": application_id(index), "score": 0.0833, "verdict": "may-go"},
-                {"application": None, "score": 0.125, "verdict": "would-delay-another"},
-            ],
-            "memory_bytes": 4 << 30,
-            "vcores": 2,
-            "booked_memory_bytes": NODE_MB << 20,
-            "booked_vcores": 64,
-            "physical_memory_bytes": NODE_MB << 20,
-            "physical_vcores": NODE_VCORES,
-        }
 
     @staticmethod
     def _is_fresh(index: int) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 STARTED = 1_763_736_000_000
+NODE_MB = 262_144
+NODE_VCORES = 64
 
 
 def node_name(index: int) -> str:

@@ -31,11 +31,8 @@ from .described import assert_as_described
 PAINTED_WITHIN_MS = 2_000
 # From the navigation on, with the answer of the stand-in, which takes its share of the machine.
 SHOWN_WITHIN_MS = 10_000
-DECISIONS_EACH_ROUND = 200
 ADVICE = "What enforce would win"
 ADVICE_STATE = "main [role=status]"
-
-NEWEST_LINE = "return document.querySelector('tbody tr').textContent"
 
 
 @pytest.fixture(scope="module")
@@ -146,62 +143,6 @@ def test_a_name_is_shown_as_text(browser: Browser, page: str) -> None:
     browser.open(f"{page}#applications/{application_id(7)}")
     browser.wait_text("main", "<b>bold</b><script>fail()</script>")
     assert browser.find("main script") == []
-
-
-def test_older_decisions_are_loaded_and_new_ones_arrive(browser: Browser, page: str) -> None:
-    browser.open(f"{page}#decisions?kind=refused")
-    browser.wait_text("main", "100 loaded")
-    assert {cell.text for cell in browser.find("tbody td:nth-of-type(1)")} == {"refused"}
-    button = next(one for one in browser.find("main button") if one.text == "Older decisions")
-    button.click()
-    browser.wait(lambda: len(browser.find("tbody tr")) >= 200, "older decisions")
-    newest = browser.text("tbody tr")
-    browser.wait(lambda: browser.text("tbody tr") != newest, "a new decision on top")
-    assert len(browser.find("tbody tr")) > 200
-
-
-def test_loaded_decisions_stay_below_many_new_ones(browser: Browser, resources: Path) -> None:
-    answers = Answers(10, 10, DECISIONS_EACH_ROUND)
-    with StandIn(answers, resources) as many:
-        browser.open(f"{many.url}#decisions")
-        browser.wait_text("main", "100 loaded")
-        first = browser.run(NEWEST_LINE)
-        browser.wait_text("main", "300 loaded")
-        lines = browser.run(
-            "return [...document.querySelectorAll('tbody tr')].map((it) => it.textContent)"
-        )
-        assert lines[DECISIONS_EACH_ROUND] == first
-        assert len(lines) == len(set(lines)) == 300
-        # The table is bounded, and what is loaded goes on.
-        browser.wait_text("main", "700 loaded")
-        assert len(browser.find("tbody tr")) == 700
-
-
-def test_what_others_decide_drops_nothing_that_is_loaded(browser: Browser, resources: Path) -> None:
-    answers = Answers(10, 10, DECISIONS_EACH_ROUND)
-    with StandIn(answers, resources) as many:
-        browser.open(f"{many.url}#decisions")
-        browser.wait_text("main", "100 loaded")
-        rounds = answers.rounds
-        answers.hides_decisions = True
-        browser.wait(lambda: answers.rounds >= rounds + 5, "pages of others", seconds=60)
-        assert "100 loaded" in browser.text("main")
-        assert "dropped" not in browser.text("main")
-
-
-def test_a_changed_filter_keeps_focus_and_search(browser: Browser, page: str) -> None:
-    browser.open(f"{page}#decisions")
-    browser.wait_text("main", "100 loaded")
-    node, search = browser.find("form input")[2:4]
-    search.send_keys("refused")
-    node.send_keys(f"{node_name(3)}\n")
-    browser.wait(lambda: "node=" in browser.run("return location.hash"), "the filter")
-    browser.wait_text("main tbody tr", node_name(3))
-    assert browser.run("return document.activeElement === arguments[0]", node)
-    assert search.get_attribute("value") == "refused"
-    browser.find("nav a")[3].click()
-    browser.wait_text("main", "100 loaded")
-    assert browser.run("return document.activeElement.id") == "view"
 
 
 def test_the_focus_stays_when_a_row_above_goes(
