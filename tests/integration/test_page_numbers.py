@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from cluster.browser import Browser
 from cluster.made_up_answers import application_id, container_id, node_name
+from cluster.rest import get_json
 
 
 def test_what_was_gained(browser: Browser, made_up_page: str) -> None:
@@ -57,6 +58,32 @@ def test_planned_and_used_of_a_container(browser: Browser, made_up_page: str) ->
     assert "Used disk\n" in shown
     assert ", physical 1,192 MiB/s" in shown
     assert "nightly-0 42 s" in shown
+
+
+def test_runs_and_confidence_of_a_profile(browser: Browser, made_up_page: str) -> None:
+    profiles = get_json(f"{made_up_page}v1/profiles")["profiles"]
+    known = next(one for one in profiles if "|nightly-17|" in one["profile"])
+    browser.open(f"{made_up_page}#applications")
+    within = "main section:nth-of-type(3)"
+    browser.wait_text(within, "|nightly-17|")
+    (cells,) = (
+        dict(zip(_texts(browser, f"{within} thead th"), row, strict=True))
+        for row in browser.run(
+            """return [...document.querySelectorAll(arguments[0])]
+                .map((row) => [...row.cells].map((cell) => cell.textContent));""",
+            f"{within} tbody tr",
+        )
+        if known["profile"] in row
+    )
+    (kind,) = known["kinds"]
+    assert cells["Runs"] == str(known["runs"]) == "20"
+    assert cells["Containers"] == "executor, priority 1"
+    assert cells["Confidence"] == f"{kind['confidence']:.2f}" == "0.67"
+    assert cells["Margin"] == "25 %"
+
+
+def _texts(browser: Browser, selector: str) -> list[str]:
+    return [one.text for one in browser.find(selector)]
 
 
 def _row(browser: Browser, within: str, name: str) -> str:
