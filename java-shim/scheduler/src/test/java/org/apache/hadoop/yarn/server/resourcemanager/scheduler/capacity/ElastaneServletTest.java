@@ -107,6 +107,24 @@ class ElastaneServletTest {
   }
 
   @Test
+  void hadoopsFilterAgainstForgedRequestsStandsBeforeThePath() throws Exception {
+    Configuration conf = WebClient.withPage(directory);
+    conf.setBoolean(YarnConfiguration.RM_CSRF_ENABLED, true);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      WebClient anybody = new WebClient(cluster, null);
+      String[] browser = {"User-Agent", "Mozilla/5.0"};
+      String[] withHeader = {"User-Agent", "Mozilla/5.0", "X-XSRF-Header", ""};
+      for (String path : Arrays.asList("/elastane/", "/elastane/v1/status")) {
+        assertEquals(200, anybody.send("GET", path, browser).statusCode(), path);
+        HttpResponse<String> forged = anybody.send("POST", path, browser);
+        assertEquals(400, forged.statusCode(), path);
+        assertTrue(forged.body().contains("CSRF"), forged.body());
+        assertEquals(405, anybody.send("POST", path, withHeader).statusCode(), "by the servlet");
+      }
+    }
+  }
+
+  @Test
   void thePageIsTheFilesOfTheJarAndNothingElse() throws Exception {
     try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
       WebClient anybody = new WebClient(cluster, null);

@@ -59,12 +59,17 @@ final class WebClient {
     return send("GET", path);
   }
 
-  HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {
+  /** The headers are names, each with its value behind it. */
+  HttpResponse<String> send(String method, String path, String... headers)
+      throws IOException, InterruptedException {
     String name = (path.contains("?") ? "&" : "?") + "user.name=" + user;
     String uri = server + path + (user == null ? "" : name);
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create(uri)).method(method, BodyPublishers.noBody()).build();
-    return client.send(request, BodyHandlers.ofString());
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(uri)).method(method, BodyPublishers.noBody());
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return client.send(request.build(), BodyHandlers.ofString());
   }
 
   /** The status and the line of a call that is not answered. */
