@@ -143,6 +143,12 @@ def test_an_executor_leaves_with_its_blocks_and_another_one_comes(
     assert manager.counters()["MemoryPreemptions"] == 0
     states = [(one["container"], one["state"]) for one in records(journal, "migration")]
     assert states == [(leaves, "leaves")]
+    (shown,) = manager.elastane_rest("decisions?kind=migration")["decisions"]
+    (journalled,) = records(journal, "migration")
+    assert {**journalled, "number": shown["number"]} == shown
+    assert (shown["container"], shown["application"]) == (leaves, newer)
+    assert shown["node"] == cluster.node_managers[0].node_id
+    assert shown["reason"], shown
 
 
 def _leaves(journal: Path) -> str | None:
