@@ -13,6 +13,7 @@ from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers
 from cluster.elastane_command import run_elastane
 from cluster.paths import Checkout
+from cluster.waiting import wait_until
 
 from .alarm import Alarm, alarm
 from .conftest import SHAPE, ClusterMaker
@@ -27,6 +28,19 @@ from .expectations import (
 CONTAINER_MB = 512
 CONTAINERS = 3
 WAIT_SECONDS = 60.0
+QUEUE = "root.default"
+# What changes only when a container starts or ends.
+OF_CONTAINER = (
+    "container",
+    "application",
+    "node",
+    "application_master",
+    "requested_memory_bytes",
+    "requested_vcores",
+)
+OF_NODE = ("node", "label", "mode", "physical_memory_mb", "booked_memory_mb", "booked_vcores")
+OF_QUEUE = ("queue", "mode", "state", "applications")
+OF_LABEL = ("label", "capacity_percent", "physical_memory_mb", "booked_memory_mb", "booked_vcores")
 # More than the cluster has.
 MANY = 9
 # Of 4096 MB: two application masters of 256 MB may run.
@@ -167,6 +181,62 @@ def test_the_command_explains_what_runs_and_what_waits(
     assert json.loads(explain(waiting, "--json"))["application"]["state"] == "waiting"
 
 
+def test_the_command_has_what_rest_has_as_json(
+    cluster: Cluster, running: str, waiting: str, checkout: Checkout
+) -> None:
+    rest = cluster.resource_manager.elastane_rest
+
+    def explain(subject: str) -> dict[str, Any]:
+        all_decisions = ("--decisions", "1000")
+        told = _command(cluster, checkout, "explain", subject, "--json", *all_decisions)
+        return json.loads(told)
+
+    container = rest(f"applications/{running}")["containers"][-1]
+    name = container["container"]
+    of_container = explain(name)
+    (told,) = of_container["application"]["containers"]
+    assert told.keys() == container.keys()
+    assert _values(told, OF_CONTAINER) == _values(container, OF_CONTAINER)
+    assert of_container["decisions"][::-1] == rest(f"decisions?container={name}")["decisions"]
+
+    def node_figures(of: dict[str, Any]) -> tuple[Any, ...]:
+        named = [_values(one, OF_CONTAINER) for one in of["containers"]]
+        return (*_values(of, OF_NODE), named)
+
+    node = container["node"]
+    assert explain(node)["node"].keys() == rest(f"nodes/{node}").keys()
+    # What waits may start between the two answers.
+    wait_until(
+        lambda: node_figures(explain(node)["node"]) == node_figures(rest(f"nodes/{node}")),
+        f"explain and REST to tell the same of {node}",
+        WAIT_SECONDS,
+    )
+    of_node = explain(node)
+    assert of_node["node"]["node"] == node
+    assert name in [one["container"] for one in of_node["node"]["containers"]]
+    assert name in [one.get("container") for one in of_node["decisions"]]
+
+    def queue_figures(of: dict[str, Any], waits: list[dict[str, Any]]) -> tuple[Any, ...]:
+        sizes = [_values(one, OF_LABEL) for one in of["labels"]]
+        return (*_values(of, OF_QUEUE), sizes, [one["application"] for one in waits])
+
+    def by_command() -> tuple[Any, ...]:
+        of_queue = explain(QUEUE)
+        return queue_figures(of_queue["queue"], of_queue["waiting"])
+
+    def by_rest() -> tuple[Any, ...]:
+        (queue,) = (one for one in rest("queues")["queues"] if one["queue"] == QUEUE)
+        found = rest(f"applications?queue={QUEUE}&state=waiting")["applications"]
+        return queue_figures(queue, found)
+
+    assert waiting in by_command()[-1]
+    wait_until(
+        lambda: by_command() == by_rest(),
+        f"explain and REST to tell the same of {QUEUE}",
+        WAIT_SECONDS,
+    )
+
+
 def test_the_command_shows_how_the_cluster_stands(
     cluster: Cluster, waiting: str, checkout: Checkout
 ) -> None:
@@ -174,6 +244,10 @@ def test_the_command_shows_how_the_cluster_stands(
     assert told.startswith("Mode enforce, and the core is in service\n2 nodes: ")
     assert f"{waiting} (many, root.default) waits for " in told
     assert "root.default" in told
+
+
+def _values(of: dict[str, Any], names: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(of[name] for name in names)
 
 
 def _command(cluster: Cluster, checkout: Checkout, *arguments: str) -> str:
