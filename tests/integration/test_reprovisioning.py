@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cluster.browser import Browser
 from cluster.cgroups import CannotHold, check_can_hold
 from cluster.cluster import Cluster
 from cluster.journal import records
@@ -64,6 +65,7 @@ class Seen:
     cluster: Cluster
     journal: Path
     beside: str
+    grown: str
     windows: list[Window]
     """Of its executors, in the order in which they ended."""
 
@@ -101,7 +103,7 @@ def seen(start_cluster: ClusterMaker, work: Path, checkout: Checkout) -> Seen:
         f"{journal} to say how each window ended",
         SAID_SECONDS,
     )
-    return Seen(cluster, journal, beside, _windows(journal, containers)[0])
+    return Seen(cluster, journal, beside, grown, _windows(journal, containers)[0])
 
 
 def _windows(journal: Path, containers: list[str]) -> tuple[list[Window], list[str]]:
@@ -135,6 +137,24 @@ def test_a_slow_executor_has_a_window_and_then_it_is_known_why(seen: Seen) -> No
         "the windows to be counted",
         SAID_SECONDS,
     )
+
+
+def test_rest_and_the_page_have_the_windows_in_words(seen: Seen, browser: Browser) -> None:
+    manager = seen.cluster.resource_manager
+    wanted = f"application={seen.grown}&kind=reprovision"
+    found = manager.elastane_rest(f"decisions?{wanted}&limit=1000")["decisions"]
+    assert {one["kind"] for one in found} == {"reprovision"}
+    shown = [{key: one[key] for key in one if key != "number"} for one in found]
+    for window in seen.windows:
+        assert window.opened in shown
+        # It names no application if the window ended after the application.
+        assert window.closed in shown or not window.closed["application"]
+    opened = next(one for one in found if one["what"] == "opened")
+    assert opened["slow"] in ("behind", "throttled")
+    browser.open(f"{manager.url}/elastane/#decisions?{wanted}")
+    browser.wait_text("main tbody", f"opened; {opened['slow']}; slowness ")
+    assert opened["container"] in browser.content()
+    assert browser.errors() == []
 
 
 def test_its_limit_rises_for_the_window_and_the_rest_is_returned(seen: Seen) -> None:
