@@ -115,12 +115,13 @@ def test_in_a_canary_who_is_in_observe_waits_for_room_by_request(
         packed = submit("enforced", end, MANY)
         wait_containers(cluster, packed, MANY + 1, WAIT_SECONDS)
         assert manager.bookable_memory_mb()[labelled] > SHAPE.memory_mb
-        waits = [
-            submit("observed", until, 1),
-            submit("enforced", until, 1, tags="elastane.mode=observe"),
-        ]
-        for application in waits:
+        waits = {
+            submit("observed", until, 1): "mode.queue of its queue or of one above",
+            submit("enforced", until, 1, tags="elastane.mode=observe"): "its tag elastane.mode",
+        }
+        for application, set_by in waits.items():
             wait_waiting(cluster, application, WAIT_SECONDS)
+            _wait_reason(cluster, application, f"in mode observe, set by {set_by}")
         # Who came after them starts where they may not.
         later = submit("enforced", end, MANY)
         wait_containers(cluster, later, 1, WAIT_SECONDS)
@@ -129,6 +130,16 @@ def test_in_a_canary_who_is_in_observe_waits_for_room_by_request(
     for application in waits:
         wait_containers(cluster, application, 1, WAIT_SECONDS)
     assert manager.bookable_memory_mb()[other] == SHAPE.memory_mb
+
+
+def _wait_reason(cluster: Cluster, application: str, wanted: str) -> None:
+    """Waits until this is a part of the reason why an application waits."""
+
+    def told() -> bool:
+        found = cluster.resource_manager.elastane_rest(f"applications/{application}")
+        return found["waiting"] is not None and wanted in found["waiting"]["reason"]
+
+    wait_until(told, f"{application} to wait: {wanted}", WAIT_SECONDS)
 
 
 def _refresh(cluster: Cluster, settings: dict[str, object]) -> None:

@@ -5,7 +5,9 @@ mod words;
 use std::collections::{HashMap, VecDeque};
 
 use elastane_core::Cluster;
-use elastane_core::cluster::{ApplicationId, Ask, NodeEntry, NodeId, PlannedStart, WaitReason};
+use elastane_core::cluster::{
+    ApplicationId, Ask, NodeEntry, NodeId, Observed, PlannedStart, WaitReason,
+};
 use serde::Serialize;
 
 use crate::deadlines::{DeadlineStatus, Deadlines};
@@ -194,6 +196,7 @@ struct WaitingSnapshot {
     deadline: Option<DeadlineStatus>,
     start: Option<PlannedStart>,
     why: Option<WaitReason>,
+    observed: Observed,
 }
 
 impl WaitingSnapshot {
@@ -211,10 +214,11 @@ impl WaitingSnapshot {
             .filter(|why| why.node().is_none_or(|node| cluster.decides(node, now_ms)));
         let application = cluster.application(id)?;
         let since_ms = application.waiting_since_ms;
+        let observed = application.demands.observed();
         let application = application.id.clone();
         let start = PlannedStart::of(cluster, id);
         let deadline = deadlines.status(cluster, id, now_ms);
-        Some(Self { application, ask, since_ms, deadline, start, why })
+        Some(Self { application, ask, since_ms, deadline, start, why, observed })
     }
 }
 
@@ -290,7 +294,7 @@ impl StatusSnapshot {
                     .as_ref()
                     .and_then(WaitReason::node)
                     .map(|node| words.node(node).to_owned()),
-                reason: words.reason(why, &waiting.ask),
+                reason: words.reason(why, &waiting.ask, waiting.observed),
                 application: waiting.application,
             }
         });

@@ -5,9 +5,10 @@ mod common;
 
 use common::{
     GB, NODE, START_MS, commit, free, learn_named, named_submission, open, open_with, plan_starts,
-    register, reply, waiting,
+    register, reply, waiting, waiting_as,
 };
 use elastane_core::cluster::NodeId;
+use elastane_predict::Submission;
 use elastane_runtime::Elastane;
 use serde_json::Value;
 
@@ -128,6 +129,44 @@ fn a_kept_node_has_no_planned_start_where_no_end_is_predicted() {
             format!("{NODE}: the node is kept for {LARGE}, {start}"),
         ]
     );
+}
+
+#[test]
+fn who_is_in_observe_is_told_what_set_the_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |tags: &[&str], settings: &[(&str, &str)]| {
+        let elastane = open_with(folder.path(), "enforce", settings);
+        // Each of 3 GB, on a node of 8 GB.
+        let node = busy_node(&elastane, "busy", &["container_1", "container_2"]);
+        let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+        let submission = Submission { tags, ..named_submission(SMALL, "small") };
+        waiting_as(&elastane, &submission, 1, 3);
+        let unasked = reason(&elastane, SMALL, START_MS);
+        elastane.round(node, free(), START_MS).unwrap();
+        let reason = reason(&elastane, SMALL, START_MS);
+        elastane.close();
+        (unasked, reason)
+    };
+    let tag = ["elastane.mode=observe"];
+    let queue = [("mode.queue.root", "observe")];
+    for ((unasked, reason), by) in [
+        (told(&tag, &[]), "its tag elastane.mode"),
+        (told(&[], &queue), "mode.queue of its queue or of one above"),
+        (told(&tag, &queue), "its tag elastane.mode, and mode.queue of its queue or of one above"),
+    ] {
+        let expected = format!(
+            "{NODE}: it is in mode observe, set by {by}: it starts only within a node's \
+             registered size, and the node is full"
+        );
+        assert_eq!(reason, expected);
+        let end = format!("; no node is raised for it, since it is in mode observe, set by {by}");
+        assert!(
+            unasked.starts_with("all nodes are booked: ") && unasked.ends_with(&end),
+            "{unasked}"
+        );
+    }
+    let (unasked, reason) = told(&[], &[]);
+    assert!(!unasked.contains("observe") && !reason.contains("observe"), "{unasked} {reason}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub use settings::{ClusterSettings, Exceptions};
 pub use starts::{PlannedStart, StartPlan, StartSearch, plan_starts, read_by_planning};
 pub use state::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Considered, Container,
-    Countables, Demands, NodeEntry, NodeId, PlacedReason, Placement, Predicted, Refusal,
+    Countables, Demands, NodeEntry, NodeId, Observed, PlacedReason, Placement, Predicted, Refusal,
     RegisteredOnly, Request, RunningContainer, Standing, Verdict,
 };
 

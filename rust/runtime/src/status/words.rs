@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use elastane_core::cluster::{
-    ApplicationId, Ask, KeptNode, NodeId, PlannedStart, RegisteredOnly, WaitReason,
+    ApplicationId, Ask, KeptNode, NodeId, Observed, PlannedStart, RegisteredOnly, WaitReason,
 };
 
 use super::PlannedStartStatus;
@@ -36,9 +36,17 @@ impl Words<'_> {
         }
     }
 
-    pub(super) fn reason(&self, why: Option<WaitReason>, ask: &Ask) -> String {
+    pub(super) fn reason(&self, why: Option<WaitReason>, ask: &Ask, observed: Observed) -> String {
         let Some(why) = why else {
-            return self.without_a_note(ask);
+            let reason = self.without_a_note(ask);
+            return match observed.is_so() {
+                // Rounds ask nothing about a node without unbooked capacity.
+                true => format!(
+                    "{reason}; no node is raised for it, since it is in mode observe, set by {}",
+                    observed.by()
+                ),
+                false => reason,
+            };
         };
         let (at, reason) = match why {
             WaitReason::Held => {
@@ -92,16 +100,18 @@ impl Words<'_> {
             }
             WaitReason::RegisteredOnly { node, why } => {
                 let reason = match why {
-                    RegisteredOnly::Observed => {
-                        "it or its queue is in mode observe, which books nodes up to their \
-                         registered size only, and the node is full"
-                    }
+                    RegisteredOnly::Observed(observed) => format!(
+                        "it is in mode observe, set by {}: it starts only within a node's \
+                         registered size, and the node is full",
+                        observed.by()
+                    ),
                     RegisteredOnly::ShortOfMemory => {
                         "the node was short of memory within the last five minutes and is booked \
                          up to its registered size only, and it is full"
+                            .to_owned()
                     }
                 };
-                (node, reason.to_owned())
+                (node, reason)
             }
             WaitReason::Keeps(kept) => {
                 (kept.node, format!("the node is kept for it, {}", self.start(&kept)))

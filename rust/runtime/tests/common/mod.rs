@@ -224,7 +224,17 @@ pub fn waiting(
     count: u32,
     memory_gb: u64,
 ) -> ApplicationId {
-    let application = elastane.application_added(&named_submission(id, name), START_MS);
+    waiting_as(elastane, &named_submission(id, name), count, memory_gb)
+}
+
+/// An application that waits for so many executors.
+pub fn waiting_as(
+    elastane: &Elastane,
+    submission: &Submission,
+    count: u32,
+    memory_gb: u64,
+) -> ApplicationId {
+    let application = elastane.application_added(submission, START_MS);
     let ask = Ask {
         kind: ContainerKind::DEFAULT_EXECUTOR,
         priority: 0,

@@ -291,7 +291,7 @@ impl NodeKeeper {
                 && line.is_ordered
                 && !self.rest_until_ms.contains_key(&line.application)
                 // What was placed may have been placed above a node's registered size.
-                && (line.is_observed
+                && (line.observed.is_so()
                     || waited_ms >= anyway_after_ms
                     || !self.had_room_for(Owner::new(waiting, *row), starves_from_ms))
         };

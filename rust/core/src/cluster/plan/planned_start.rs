@@ -36,7 +36,7 @@ pub(crate) fn planned_start(
         booked = booked.minus(freed);
         let has_room = |bookable: Request| line.request.fits_into(bookable.minus(booked));
         has_room(entry.registered)
-            || entry.registered_only(line.is_observed, now_ms).is_none()
+            || entry.registered_only(line.observed, now_ms).is_none()
                 && has_room(entry.bookable_size(state.virtual_cores_count))
                 && starts.fits_from(slot)
     });

@@ -49,7 +49,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
             round.cluster.waiting.set_note(row, Note::Kept { node });
             continue;
         }
-        if let Some(why) = entry.keeps_out(line.is_observed, line.request, now_ms) {
+        if let Some(why) = entry.keeps_out(line.observed, line.request, now_ms) {
             round.cluster.waiting.set_note(row, Note::RegisteredOnly { node, why });
             continue;
         }

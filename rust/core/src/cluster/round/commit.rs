@@ -128,7 +128,7 @@ fn approve(
     if shares.yields_on(entry, queue, request) {
         return Some(Err(Refusal::QueueYields(queue.into())));
     }
-    if let Some(why) = entry.keeps_out(application.demands.are_withheld(), request, now_ms) {
+    if let Some(why) = entry.keeps_out(application.demands.observed(), request, now_ms) {
         return Some(Err(Refusal::RegisteredOnly(why)));
     }
     judge.refresh(entry, now_ms);

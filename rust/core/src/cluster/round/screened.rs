@@ -151,7 +151,7 @@ impl ScreenedRound<'_> {
         {
             return Check::Kept;
         }
-        if let Some(why) = self.entry.keeps_out(line.is_observed, line.request, self.now_ms) {
+        if let Some(why) = self.entry.keeps_out(line.observed, line.request, self.now_ms) {
             return Check::RegisteredOnly(why);
         }
         match filter.check(row, &need) {

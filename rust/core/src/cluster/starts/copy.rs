@@ -8,7 +8,7 @@ use crate::cluster::Cluster;
 use crate::cluster::bookable::at_limit;
 use crate::cluster::patience::{urgency, waits_for_others};
 use crate::cluster::ranking::{Contender, Contest, Scores};
-use crate::cluster::state::{ApplicationId, NodeId};
+use crate::cluster::state::{ApplicationId, NodeId, Observed};
 use crate::cluster::waiting::{Line, Note, Row, Screened};
 use crate::slot_of;
 use crate::timeline::overdue_by;
@@ -116,9 +116,9 @@ fn to_start(
             let rests = resting.binary_search(&application).is_ok();
             let is_kept_for_another =
                 kept.is_some_and(|kept| kept.node == node.node && kept.application != application);
-            let is_kept_out = cluster
-                .node(node.node)
-                .is_some_and(|entry| entry.keeps_out(false, line.request, now_ms).is_some());
+            let is_kept_out = cluster.node(node.node).is_some_and(|entry| {
+                entry.keeps_out(Observed::default(), line.request, now_ms).is_some()
+            });
             !rests && !is_kept_for_another && !is_kept_out && limits.admit(line, node.node)
         });
         Some(ToStart {

@@ -143,8 +143,12 @@ pub enum Refusal {
     QueueYields(Arc<str>),
     /// The node's registered size is booked, and it may not start above that.
     #[error("the node's registered size is booked, and {}", match .0 {
-        RegisteredOnly::Observed => "the application or its queue is in mode observe",
-        RegisteredOnly::ShortOfMemory => "it was short of memory within the last five minutes",
+        RegisteredOnly::Observed(observed) => {
+            format!("the application is in mode observe, set by {}", observed.by())
+        }
+        RegisteredOnly::ShortOfMemory => {
+            "it was short of memory within the last five minutes".to_owned()
+        }
     })]
     RegisteredOnly(RegisteredOnly),
 }

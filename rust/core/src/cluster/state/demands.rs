@@ -50,9 +50,27 @@ pub struct Demands {
 
 /// What keeps an application in observe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Observed {
-    by_tag: bool,
-    by_queue: bool,
+pub struct Observed {
+    /// Its tag.
+    pub by_tag: bool,
+    /// The mode of its queue, or of one above.
+    pub by_queue: bool,
+}
+
+impl Observed {
+    /// Whether anything does.
+    pub fn is_so(self) -> bool {
+        self.by_tag || self.by_queue
+    }
+
+    /// What set the mode, as a part of a sentence about the application.
+    pub fn by(self) -> &'static str {
+        match (self.by_tag, self.by_queue) {
+            (true, false) => "its tag elastane.mode",
+            (false, _) => "mode.queue of its queue or of one above",
+            (true, true) => "its tag elastane.mode, and mode.queue of its queue or of one above",
+        }
+    }
 }
 
 impl Predicted {
@@ -92,9 +110,14 @@ impl Demands {
         std::mem::replace(&mut self.observed.by_queue, by_queue) != by_queue
     }
 
+    /// What keeps the application in observe.
+    pub fn observed(&self) -> Observed {
+        self.observed
+    }
+
     /// Whether the application is in observe.
     pub fn are_withheld(&self) -> bool {
-        self.observed.by_tag || self.observed.by_queue
+        self.observed.is_so()
     }
 
     /// The prediction of a kind that counts.

@@ -21,7 +21,7 @@ pub use application::{Application, Ask, Standing};
 pub use bookings::RunningContainer;
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
 pub use countables::Countables;
-pub use demands::{Basis, Demands, Predicted};
+pub use demands::{Basis, Demands, Observed, Predicted};
 pub use last_round::{Considered, Verdict};
 pub use node::{NodeEntry, RegisteredOnly};
 pub use request::Request;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::countables::OfferedCountables;
-use super::demands::Predicted;
+use super::demands::{Observed, Predicted};
 use super::last_round::{Considered, LastRound};
 use super::node_plan::NodePlan;
 use super::request::Request;
@@ -64,8 +64,8 @@ const SHORT_FOR_MS: i64 = 300_000;
 /// Why a container starts nowhere above the registered size of a node, where CapacityScheduler alone would not start it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisteredOnly {
-    /// Its application or queue is in observe.
-    Observed,
+    /// Its application is in observe.
+    Observed(Observed),
     /// The node was short of memory a short time ago.
     ShortOfMemory,
 }
@@ -270,9 +270,13 @@ impl NodeEntry {
     }
 
     /// Why a container may start here within the registered size only, if so.
-    pub(crate) fn registered_only(&self, is_observed: bool, now_ms: i64) -> Option<RegisteredOnly> {
-        match (is_observed, self.was_short(now_ms)) {
-            (true, _) => Some(RegisteredOnly::Observed),
+    pub(crate) fn registered_only(
+        &self,
+        observed: Observed,
+        now_ms: i64,
+    ) -> Option<RegisteredOnly> {
+        match (observed.is_so(), self.was_short(now_ms)) {
+            (true, _) => Some(RegisteredOnly::Observed(observed)),
             (false, true) => Some(RegisteredOnly::ShortOfMemory),
             (false, false) => None,
         }
@@ -281,11 +285,11 @@ impl NodeEntry {
     /// Why a container of this request has to wait for room within the registered size, if it has to.
     pub(crate) fn keeps_out(
         &self,
-        is_observed: bool,
+        observed: Observed,
         request: Request,
         now_ms: i64,
     ) -> Option<RegisteredOnly> {
-        let why = self.registered_only(is_observed, now_ms)?;
+        let why = self.registered_only(observed, now_ms)?;
         (!self.has_room_by_request(request)).then_some(why)
     }
 

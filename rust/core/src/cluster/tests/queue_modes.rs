@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::cluster::{Exceptions, Naming, Offer, RegisteredOnly};
+use crate::cluster::{Exceptions, Naming, Observed, Offer, RegisteredOnly};
 
 fn modes(cluster: &mut Cluster, modes: &[(&str, bool)]) {
     let enforce_by_queue: BTreeMap<_, _> =
@@ -81,19 +81,29 @@ fn one_in_observe_waits_by_its_request_and_starts_nothing_above_the_nodes_size()
     let named = |cluster: &mut Cluster| cluster.round(node, request(8, 8), now_ms);
     assert_eq!(named(&mut cluster), Some(vec![app]), "2 GB of 8 are left by request, 6 by demand");
 
+    let by_queue = Observed { by_tag: false, by_queue: true };
     for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
         modes(&mut cluster, &[]);
         assert_eq!(named(&mut cluster), Some(vec![app]));
         modes(&mut cluster, &[("root.a", false)]);
         let offer = Offer { node, free: request(8, 8), free_countables: &[], naming };
         assert_eq!(cluster.offer(offer, now_ms), Some(vec![]));
-        assert_eq!(
-            cluster.wait_reason(app, now_ms),
-            Some(WaitReason::RegisteredOnly { node, why: RegisteredOnly::Observed })
-        );
+        let why = RegisteredOnly::Observed(by_queue);
+        let reason = cluster.wait_reason(app, now_ms);
+        assert_eq!(reason, Some(WaitReason::RegisteredOnly { node, why }));
     }
     let refused = place(&mut cluster, "3", app, node, now_ms);
-    assert_eq!(refused, Commit::Refused(Refusal::RegisteredOnly(RegisteredOnly::Observed)));
+    let why = RegisteredOnly::Observed(by_queue);
+    assert_eq!(refused, Commit::Refused(Refusal::RegisteredOnly(why)));
+
+    modes(&mut cluster, &[]);
+    let by_tag = Observed { by_tag: true, by_queue: false };
+    let tagged = waiting_in(&mut cluster, "root.a", small().observed_by_tag());
+    let refused = place(&mut cluster, "3", tagged, node, now_ms);
+    let why = RegisteredOnly::Observed(by_tag);
+    assert_eq!(refused, Commit::Refused(Refusal::RegisteredOnly(why)));
+    let reason = cluster.wait_reason(tagged, now_ms);
+    assert_eq!(reason, Some(WaitReason::RegisteredOnly { node, why }));
 
     modes(&mut cluster, &[]);
     assert_eq!(named(&mut cluster), Some(vec![app]));

@@ -9,7 +9,7 @@ pub(crate) use demand_sums::DemandSumsAround;
 pub(crate) use screen::{Outline, Screen};
 pub(crate) use table::{Screened, WaitingTable};
 
-use crate::cluster::state::{ApplicationId, NodeId, RegisteredOnly, Request};
+use crate::cluster::state::{ApplicationId, NodeId, Observed, RegisteredOnly, Request};
 use crate::container_kind::ContainerKind;
 use crate::resources::Resource;
 
@@ -36,8 +36,8 @@ pub(crate) struct Line {
     pub(crate) makes_progress: bool,
     /// Whether rounds order its queue.
     pub(crate) is_ordered: bool,
-    /// Whether its application is in observe.
-    pub(crate) is_observed: bool,
+    /// What keeps its application in observe.
+    pub(crate) observed: Observed,
     /// Whether the next container asks for [`Countables`](crate::cluster::Countables).
     pub(crate) asks_countables: bool,
 }

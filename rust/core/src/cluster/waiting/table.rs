@@ -104,7 +104,7 @@ impl WaitingTable {
                 self.change(row, ask, &application.demands);
                 let line = &mut self.lines[row];
                 line.is_ordered = application.is_ordered();
-                line.is_observed = application.demands.are_withheld();
+                line.observed = application.demands.observed();
                 line.asks_countables = !application.countables.is_empty();
                 self.countables[row].clone_from(&application.countables);
             }
@@ -129,7 +129,7 @@ impl WaitingTable {
             executors: ask.count,
             makes_progress: application.makes_progress(),
             is_ordered: application.is_ordered(),
-            is_observed: application.demands.are_withheld(),
+            observed: application.demands.observed(),
             asks_countables: !application.countables.is_empty(),
         });
         self.countables.push(application.countables.clone());
@@ -185,7 +185,7 @@ impl WaitingTable {
         for id in ids {
             let row = self.rows.get(id).copied();
             if let (Some(row), Some(application)) = (row, applications.get(id)) {
-                self.lines[row].is_observed = application.demands.are_withheld();
+                self.lines[row].observed = application.demands.observed();
                 self.predict(row, &application.demands);
             }
         }
