@@ -164,7 +164,7 @@ fn what_a_web_server_refuses_is_told_in_one_line() {
         (
             Some(1),
             "elastane: URL does not let the caller in: get a Kerberos ticket with kinit, or give a \
-             name with --user\n"
+             name with --user or a token with --delegation-token\n"
                 .to_owned()
         )
     );

@@ -40,7 +40,7 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let manager = self.live.ask.resource_manager();
+        let manager = self.live.ask.resource_manager()?;
         watched(self.live.watch, output, |output| {
             let all = match &self.subject {
                 Subject::Application(id) => self.application(&manager, id),

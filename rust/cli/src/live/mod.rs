@@ -6,8 +6,11 @@ mod limits;
 mod resource_manager;
 mod status;
 mod subject;
+mod token;
 mod watch;
 mod words;
+
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::de::DeserializeOwned;
@@ -19,6 +22,7 @@ pub(crate) use status::Status;
 
 use crate::failure::Failure;
 use resource_manager::ResourceManager;
+use token::Token;
 
 /// Where to ask, and as whom.
 #[derive(Args)]
@@ -35,6 +39,9 @@ struct AskOptions {
     /// Who asks, where the web server has Hadoop's simple authentication. With Kerberos it is the ticket's owner
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
+    /// A file with a delegation token of the ResourceManager, for a caller without a Kerberos ticket
+    #[arg(long, value_name = "FILE", conflicts_with = "user")]
+    delegation_token: Option<PathBuf>,
 }
 
 /// Where to ask, and how to print.
@@ -58,8 +65,9 @@ struct LiveOptions {
 }
 
 impl AskOptions {
-    fn resource_manager(&self) -> ResourceManager {
-        ResourceManager::new(&self.resource_managers, self.user.as_deref())
+    fn resource_manager(&self) -> Result<ResourceManager, Failure> {
+        let token = self.delegation_token.as_deref().map(Token::read).transpose()?;
+        Ok(ResourceManager::new(&self.resource_managers, self.user.as_deref(), token))
     }
 }
 

@@ -1,9 +1,11 @@
 //! The REST of a running ResourceManager, asked by curl, which knows Kerberos and TLS.
 
-use std::process::Command;
+use std::io::{self, Write};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+use super::token::Token;
 use crate::failure::Failure;
 
 const SECONDS: &str = "30";
@@ -11,6 +13,7 @@ const SECONDS: &str = "30";
 pub(super) struct ResourceManager {
     urls: Vec<String>,
     user: Option<String>,
+    token: Option<Token>,
 }
 
 /// What a web server said.
@@ -20,9 +23,9 @@ struct Said {
 }
 
 impl ResourceManager {
-    pub(super) fn new(urls: &[String], user: Option<&str>) -> Self {
+    pub(super) fn new(urls: &[String], user: Option<&str>, token: Option<Token>) -> Self {
         let urls = urls.iter().map(|url| url.trim_end_matches('/').to_owned());
-        Self { urls: urls.collect(), user: user.map(str::to_owned) }
+        Self { urls: urls.collect(), user: user.map(str::to_owned), token }
     }
 
     /// The answer to a path behind `/elastane/v1/`, by the first web server that has one.
@@ -39,7 +42,7 @@ impl ResourceManager {
                     let line = said.error().unwrap_or_else(|| "it is a standby".to_owned());
                     unreached.push(format!("{url}: {line}"));
                 }
-                Ok(said) => return said.into_answer(url),
+                Ok(said) => return said.into_answer(url, self.token.is_some()),
                 Err(problem) => unreached.push(format!("{url}: {problem}")),
             }
         }
@@ -59,7 +62,10 @@ impl ResourceManager {
         for (name, value) in query.iter().copied().chain(user) {
             curl.args(["--data-urlencode", &format!("{name}={value}")]);
         }
-        let ended = curl.arg("--").arg(url).output().map_err(|error| {
+        if self.token.is_some() {
+            curl.args(["--config", "-"]);
+        }
+        let ended = self.run(curl.arg("--").arg(url)).map_err(|error| {
             Failure::Failed(format!("curl cannot be run, which asks the ResourceManager: {error}"))
         })?;
         if !ended.status.success() {
@@ -71,6 +77,19 @@ impl ResourceManager {
         let status = status.trim().parse().unwrap_or(0);
         Ok(Ok(Said { status, body: body.to_owned() }))
     }
+
+    fn run(&self, curl: &mut Command) -> io::Result<Output> {
+        let Some(token) = &self.token else {
+            return curl.output();
+        };
+        let curl = curl.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = curl.spawn()?;
+        if let Some(mut input) = running.stdin.take() {
+            // A curl that ended before it read says why.
+            let _ = input.write_all(token.curl_configuration().as_bytes());
+        }
+        running.wait_with_output()
+    }
 }
 
 impl Said {
@@ -80,16 +99,19 @@ impl Said {
         Some(answer.get("error")?.as_str()?.to_owned())
     }
 
-    fn into_answer(self, url: &str) -> Result<Value, Failure> {
+    fn into_answer(self, url: &str, has_token: bool) -> Result<Value, Failure> {
         match (self.status, self.error()) {
             (200, None) => serde_json::from_str(&self.body).map_err(|_| {
                 Failure::Failed(format!("{url} answers with something else than JSON"))
             }),
             (400 | 404, Some(error)) => Err(Failure::BadInput(error)),
             (403, Some(error)) => Err(Failure::Failed(format!("{url}: {error}"))),
+            (401 | 403, _) if has_token => Err(Failure::Failed(format!(
+                "{url} refuses the delegation token: it has expired, or another cluster gave it"
+            ))),
             (401 | 403, _) => Err(Failure::Failed(format!(
                 "{url} does not let the caller in: get a Kerberos ticket with kinit, or give a \
-                 name with --user"
+                 name with --user or a token with --delegation-token"
             ))),
             (404, None) => Err(Failure::Failed(format!(
                 "{url} has no /elastane: its scheduler is not ElastaneScheduler, or has been in \

@@ -29,7 +29,7 @@ pub(crate) struct Status {
 
 impl Status {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let manager = self.live.ask.resource_manager();
+        let manager = self.live.ask.resource_manager()?;
         watched(self.live.watch, output, |output| {
             let all = json!({
                 "status": manager.get("status", &[])?,

@@ -8,7 +8,7 @@ mod server;
 
 pub use ended::{Ended, text};
 pub use runs::{SALES, depository, run, run_of_two_kinds, three_runs};
-pub use server::{server, server_of};
+pub use server::{heads_of, server, server_of};
 
 /// Each of these is in what was printed.
 pub fn assert_contains(printed: &str, expected: &[&str]) {

@@ -11,19 +11,25 @@ pub fn server(answer: &str) -> (String, JoinHandle<String>) {
 
 /// The same with an answer for each request, one after the other.
 pub fn server_of(answers: &[&str]) -> (String, JoinHandle<String>) {
+    let (url, heads) = heads_of(answers);
+    let first_line = |head: Vec<String>| head.into_iter().next().unwrap();
+    (url, std::thread::spawn(move || first_line(heads.join().unwrap())))
+}
+
+/// The same; its thread gives the last request's lines without the body.
+pub fn heads_of(answers: &[&str]) -> (String, JoinHandle<Vec<String>>) {
     let answers: Vec<String> = answers.iter().map(|&answer| answer.to_owned()).collect();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let thread = std::thread::spawn(move || {
-        let mut first = String::new();
+        let mut head = Vec::new();
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-            first = lines.next().unwrap().unwrap();
-            while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines().map(Result::unwrap);
+            head = lines.take_while(|line| !line.is_empty()).collect();
             stream.write_all(answer.as_bytes()).unwrap();
         }
-        first
+        head
     });
     (url, thread)
 }

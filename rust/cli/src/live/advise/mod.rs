@@ -57,7 +57,7 @@ pub(crate) struct Advise {
 
 impl Advise {
     pub(crate) fn run(&self, output: &mut impl Write) -> Result<(), Failure> {
-        let answer = finished(&self.ask.resource_manager())?;
+        let answer = finished(&self.ask.resource_manager()?)?;
         let Some(value) = answer.advice else {
             let problem = match (answer.failure, answer.is_recording) {
                 (Some(failure), _) => failure,

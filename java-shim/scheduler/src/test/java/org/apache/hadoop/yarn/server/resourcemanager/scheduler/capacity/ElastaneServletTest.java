@@ -64,6 +64,27 @@ class ElastaneServletTest {
   }
 
   @Test
+  void aDelegationTokenStandsForTheCallerWhoGotIt() throws Exception {
+    Configuration conf = WebClient.withPage(directory);
+    WebClient.checkCallers(conf);
+    String status = "/elastane/v1/status";
+    String header = "X-Hadoop-Delegation-Token";
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      String waiting =
+          waitingApplication(cluster, cluster.registerReporting("127.0.0.1:1", 4096, 4));
+      WebClient nobody = new WebClient(cluster, null);
+      for (String caller : Arrays.asList("somebody", "a-stranger")) {
+        JsonNode answer = new WebClient(cluster, caller).json(status + "?op=GETDELEGATIONTOKEN");
+        String token = answer.at("/Token/urlString").asText();
+        HttpResponse<String> asked = nobody.send("GET", status, header, token);
+        assertEquals(200, asked.statusCode(), asked.body());
+        assertEquals(caller.equals("somebody"), asked.body().contains(waiting), caller);
+      }
+      assertEquals(403, nobody.send("GET", status, header, "bm9uZQ").statusCode());
+    }
+  }
+
+  @Test
   void aReasonNamesNoApplicationThatTheCallerMayNotSee() throws Exception {
     Configuration conf = WebClient.withPage(directory);
     WebClient.checkCallers(conf);
