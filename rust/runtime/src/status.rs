@@ -1,19 +1,20 @@
 //! Nodes and waiting applications, for `status`.
 
+mod limit_words;
 mod words;
 
 use std::collections::{HashMap, VecDeque};
 
 use elastane_core::Cluster;
 use elastane_core::cluster::{
-    ApplicationId, Ask, NodeEntry, NodeId, Observed, PlannedStart, WaitReason,
+    ApplicationId, Ask, LimitUse, NodeEntry, NodeId, Observed, PlannedStart, WaitReason,
 };
 use serde::Serialize;
 
 use crate::deadlines::{DeadlineStatus, Deadlines};
 use crate::measured::Measured;
 use crate::runs::Runs;
-use words::Words;
+use words::{Words, is_limit};
 
 const ENFORCE: &str = "enforce";
 const ADVISE: &str = "advise";
@@ -196,6 +197,8 @@ struct WaitingSnapshot {
     deadline: Option<DeadlineStatus>,
     start: Option<PlannedStart>,
     why: Option<WaitReason>,
+    /// The limit that the reason is about, if it leaves no room now.
+    limit: Option<LimitUse>,
     observed: Observed,
 }
 
@@ -212,13 +215,14 @@ impl WaitingSnapshot {
         let why = cluster
             .wait_reason(id, now_ms)
             .filter(|why| why.node().is_none_or(|node| cluster.decides(node, now_ms)));
+        let limit = why.filter(is_limit).and_then(|_| cluster.limit_use(id, now_ms));
         let application = cluster.application(id)?;
         let since_ms = application.waiting_since_ms;
         let observed = application.demands.observed();
         let application = application.id.clone();
         let start = PlannedStart::of(cluster, id);
         let deadline = deadlines.status(cluster, id, now_ms);
-        Some(Self { application, ask, since_ms, deadline, start, why, observed })
+        Some(Self { application, ask, since_ms, deadline, start, why, limit, observed })
     }
 }
 
@@ -282,7 +286,8 @@ impl StatusSnapshot {
             most_free_bytes: self.nodes.iter().map(|(_, it)| it.free_bytes()).max(),
         };
         let waiting = self.waiting.into_iter().map(|waiting| {
-            let why = waiting.why.filter(|why| words.still_holds(why, &waiting.ask));
+            let limit = waiting.limit.as_ref();
+            let why = waiting.why.filter(|why| words.still_holds(why, limit, &waiting.ask));
             WaitingStatus {
                 request_priority: waiting.ask.kind.priority(),
                 containers: waiting.ask.count,
@@ -294,7 +299,7 @@ impl StatusSnapshot {
                     .as_ref()
                     .and_then(WaitReason::node)
                     .map(|node| words.node(node).to_owned()),
-                reason: words.reason(why, &waiting.ask, waiting.observed),
+                reason: words.reason(why, limit, &waiting.ask, waiting.observed),
                 application: waiting.application,
             }
         });

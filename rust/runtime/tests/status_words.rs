@@ -7,8 +7,8 @@ use common::{
     GB, NODE, START_MS, commit, free, learn_named, named_submission, open, open_with, plan_starts,
     register, reply, waiting, waiting_as,
 };
-use elastane_core::cluster::NodeId;
-use elastane_predict::Submission;
+use elastane_core::cluster::{Ask, NodeId, QueueShare, UserLimit};
+use elastane_predict::{ContainerKind, Submission};
 use elastane_runtime::Elastane;
 use serde_json::Value;
 
@@ -155,8 +155,9 @@ fn who_is_in_observe_is_told_what_set_the_mode() {
         (told(&tag, &queue), "its tag elastane.mode, and mode.queue of its queue or of one above"),
     ] {
         let expected = format!(
-            "{NODE}: it is in mode observe, set by {by}: it starts only within a node's \
-             registered size, and the node is full"
+            "{NODE}: it is in mode observe, set by {by}, and starts only within a node's registered size: 6144 of \
+             8192 MiB of memory are booked, and the application's next container would add 3072 MiB, 1024 MiB too \
+             much"
         );
         assert_eq!(reason, expected);
         let end = format!("; no node is raised for it, since it is in mode observe, set by {by}");
@@ -185,6 +186,134 @@ fn where_all_nodes_are_booked_the_sizes_are_told() {
     let otherwise = "not checked yet: no node that sent a heartbeat since it asked had unbooked \
                      capacity for its request";
     assert_eq!(reason(&elastane, SMALL, START_MS), otherwise);
+}
+
+fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
+    QueueShare {
+        queue: queue.to_owned(),
+        label: String::new(),
+        is_label_shared: false,
+        is_leaf: queue != "root",
+        capacity,
+        maximum,
+        guaranteed: None,
+        at_most: None,
+        masters: None,
+        user_limit: None,
+        preempted_within_ms: None,
+    }
+}
+
+/// A node of 8 GB that is raised, since an application waits that uses a third of what it requests.
+fn raised_node(elastane: &Elastane, shares: Vec<QueueShare>) -> NodeId {
+    elastane.configure_queues(shares);
+    let node = register(elastane);
+    waiting(elastane, "application_1_0070", "third", 9, 3);
+    step(elastane, 0, 12);
+    node
+}
+
+/// Reports and bookable capacity from one second to another.
+fn step(elastane: &Elastane, from_s: i64, to_s: i64) {
+    for second in from_s..=to_s {
+        let now_ms = START_MS + second * 1_000;
+        reply(elastane, second as u64, now_ms, &[]);
+        elastane.bookable_changes(usize::MAX, now_ms);
+    }
+}
+
+const AT_12_S: i64 = START_MS + 12_000;
+
+/// Containers of 3 GB, of an application of `root.default` of which nothing is known.
+fn unknown_containers(elastane: &Elastane, node: NodeId, containers: &[&str]) {
+    let unknown = named_submission("application_1_0080", "unknown");
+    let unknown = elastane.application_added(&unknown, AT_12_S);
+    for container in containers {
+        assert!(commit(elastane, container, unknown, node, AT_12_S));
+    }
+}
+
+#[test]
+fn a_queue_at_its_maximum_is_told_with_its_amounts() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("third", &[0.1; 40])]);
+    let elastane = open(folder.path(), "enforce");
+    let shares = vec![share("root", 1.0, 1.0), share("root.default", 0.5, 0.5)];
+    let node = raised_node(&elastane, shares);
+    unknown_containers(&elastane, node, &["container_1"]);
+    waiting(&elastane, LARGE, "unknown", 1, 2);
+    elastane.round(node, free(), AT_12_S).unwrap();
+    assert_eq!(
+        reason(&elastane, LARGE, AT_12_S),
+        format!(
+            "{NODE}: queue root.default is at its maximum-capacity: 3072 of 4096 MiB of memory are in predicted \
+             use, and the application's next container would add 2048 MiB, 1024 MiB too much"
+        )
+    );
+    elastane.finished("container_1", AT_12_S);
+    assert_eq!(
+        reason(&elastane, LARGE, AT_12_S),
+        format!(
+            "{NODE}: its queue or one above was at its maximum at the latest check, and there is room now; the \
+             node's next heartbeat checks again"
+        )
+    );
+}
+
+#[test]
+fn a_user_at_its_limit_is_told_with_its_amounts() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("third", &[0.1; 40])]);
+    let elastane = open(folder.path(), "enforce");
+    let minimum_allocation = common::request(1);
+    let limit = UserLimit { factor: 1.0, minimum_percent: 100.0, minimum_allocation };
+    let of_default = QueueShare { user_limit: Some(limit), ..share("root.default", 0.5, 1.0) };
+    let node = raised_node(&elastane, vec![share("root", 1.0, 1.0), of_default]);
+    unknown_containers(&elastane, node, &["container_1", "container_2"]);
+    waiting(&elastane, LARGE, "unknown", 1, 1);
+    elastane.round(node, free(), AT_12_S).unwrap();
+    let above = "6144 of 4096 MiB of memory, 2048 MiB too much";
+    assert_eq!(
+        reason(&elastane, LARGE, AT_12_S),
+        format!(
+            "{NODE}: user alice is above its limit in queue root.default, by requests ({above}) and by predicted \
+             use ({above}); its next container starts once one of the two is within the limit"
+        )
+    );
+}
+
+#[test]
+fn a_queue_that_yields_is_told_to_which_and_how_much_that_one_has() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("third", &[0.1; 40])]);
+    let elastane = open(folder.path(), "enforce");
+    let shares = [("root", 1.0), ("root.default", 0.5), ("root.other", 0.5)];
+    let shares = shares.map(|(queue, capacity)| share(queue, capacity, 1.0));
+    let node = raised_node(&elastane, shares.into());
+    let third = named_submission("application_1_0071", "third");
+    let third = elastane.application_added(&third, AT_12_S);
+    for container in ["container_1", "container_2", "container_3"] {
+        assert!(commit(&elastane, container, third, node, AT_12_S));
+    }
+    let owed = named_submission("application_1_0072", "unknown");
+    let owed = Submission { queue: "root.other".to_owned(), ..owed };
+    let owed = elastane.application_added(&owed, AT_12_S);
+    let kind = ContainerKind::DEFAULT_EXECUTOR;
+    elastane.pending(
+        owed,
+        Ask { kind, priority: 0, request: common::request(6), count: 1 },
+        AT_12_S,
+    );
+    step(&elastane, 13, 13);
+    elastane.round(node, free(), AT_12_S + 1_000).unwrap();
+    assert_eq!(
+        reason(&elastane, "application_1_0070", AT_12_S + 1_000),
+        format!(
+            "{NODE}: queue root.other waits for its guarantee (it has 0 of 4096 MiB of memory) and goes first to \
+             capacity above the node's registered size: 9216 of 8192 MiB of memory are booked, and the \
+             application's next container would add 3072 MiB, 4096 MiB too much"
+        )
+    );
 }
 
 #[test]

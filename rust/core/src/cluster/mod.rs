@@ -16,6 +16,7 @@ mod state;
 mod waiting;
 
 pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare, Resized, UserLimit};
+pub use bookable::{Filled, LimitUse};
 pub use patience::{KeptNode, read_by_round};
 pub use plan::{ContainerLimits, NodeLimits, Outlook, StartNeeds};
 pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};
@@ -381,9 +382,8 @@ impl Cluster {
         self.corrections.used(&mut self.state, container, used, now_ms).is_some()
     }
 
-    /// Ends an expired window on a node, and opens one for the node's slowest executor if one is
-    /// slow. To be called once for each report, after the report's samples. Returns whether the
-    /// node's remaining resources changed.
+    /// Ends an expired window on a node, and opens one for the node's slowest executor if one is slow. To be called once
+    /// for each report, after the report's samples. Returns whether the node's remaining resources changed.
     pub fn reprovision(&mut self, node: NodeId, now_ms: i64) -> bool {
         let decides = self.decides(node, now_ms);
         self.corrections.reprovision(&mut self.state, node, decides, now_ms)

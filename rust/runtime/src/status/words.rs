@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use elastane_core::cluster::{
-    ApplicationId, Ask, KeptNode, NodeId, Observed, PlannedStart, RegisteredOnly, WaitReason,
+    ApplicationId, Ask, KeptNode, LimitUse, NodeId, Observed, PlannedStart, WaitReason,
 };
 
 use super::PlannedStartStatus;
+use super::limit_words::words_of;
 
 /// Names for the words.
 pub(super) struct Words<'a> {
@@ -36,7 +37,14 @@ impl Words<'_> {
         }
     }
 
-    pub(super) fn reason(&self, why: Option<WaitReason>, ask: &Ask, observed: Observed) -> String {
+    /// `limit` is the limit that the reason is about, if it leaves no room now.
+    pub(super) fn reason(
+        &self,
+        why: Option<WaitReason>,
+        limit: Option<&LimitUse>,
+        ask: &Ask,
+        observed: Observed,
+    ) -> String {
         let Some(why) = why else {
             let reason = self.without_a_note(ask);
             return match observed.is_so() {
@@ -48,6 +56,9 @@ impl Words<'_> {
                 false => reason,
             };
         };
+        if let (Some(limit), Some(node)) = (limit, why.node()) {
+            return format!("{}: {}", self.node(node), words_of(limit, self.now_ms));
+        }
         let (at, reason) = match why {
             WaitReason::Held => {
                 return "CapacityScheduler does not let it start: the application masters of its queue or \
@@ -84,34 +95,16 @@ impl Words<'_> {
                 (node, reason)
             }
             WaitReason::AtMaximum { node } => {
-                let reason = "its queue or one above has no room: predicted use is at \
-                              maximum-capacity, or requests at max-ratio.queue";
-                (node, reason.to_owned())
+                (node, has_room_now("its queue or one above was at its maximum"))
             }
             WaitReason::UserAtLimit { node } => {
-                let reason =
-                    "its user is at its limit in the queue, by requests and by predicted use";
-                (node, reason.to_owned())
+                (node, has_room_now("its user was at its limit in the queue"))
             }
             WaitReason::Yields { node } => {
-                let reason = "another queue waits for its guarantee and goes first to capacity \
-                              above the node's registered size";
-                (node, reason.to_owned())
+                (node, has_room_now("another queue waited for its guarantee and went first"))
             }
-            WaitReason::RegisteredOnly { node, why } => {
-                let reason = match why {
-                    RegisteredOnly::Observed(observed) => format!(
-                        "it is in mode observe, set by {}: it starts only within a node's \
-                         registered size, and the node is full",
-                        observed.by()
-                    ),
-                    RegisteredOnly::ShortOfMemory => {
-                        "the node was short of memory within the last five minutes and is booked \
-                         up to its registered size only, and it is full"
-                            .to_owned()
-                    }
-                };
-                (node, reason)
+            WaitReason::RegisteredOnly { node, .. } => {
+                (node, has_room_now("the node's registered size was booked"))
             }
             WaitReason::Keeps(kept) => {
                 (kept.node, format!("the node is kept for it, {}", self.start(&kept)))
@@ -120,9 +113,17 @@ impl Words<'_> {
         format!("{}: {reason}", self.node(at))
     }
 
-    /// False if the node lacks nothing any more, and no node has room for the request now.
-    pub(super) fn still_holds(&self, why: &WaitReason, ask: &Ask) -> bool {
-        let lacks_nothing = matches!(why, WaitReason::NoFit { excess: None, .. });
+    /// False if the node lacks nothing any more and no limit holds, and no node has room for the request now.
+    pub(super) fn still_holds(
+        &self,
+        why: &WaitReason,
+        limit: Option<&LimitUse>,
+        ask: &Ask,
+    ) -> bool {
+        let lacks_nothing = match why {
+            WaitReason::NoFit { excess, .. } => excess.is_none(),
+            why => is_limit(why) && limit.is_none(),
+        };
         !(lacks_nothing && self.too_little_bytes(ask).is_some())
     }
 
@@ -160,4 +161,26 @@ impl Words<'_> {
             None => "to start there after containers that have no predicted end".to_owned(),
         }
     }
+}
+
+/// Whether a reason is a limit, which has amounts while it holds.
+pub(super) fn is_limit(why: &WaitReason) -> bool {
+    match why {
+        WaitReason::AtMaximum { .. }
+        | WaitReason::UserAtLimit { .. }
+        | WaitReason::Yields { .. }
+        | WaitReason::RegisteredOnly { .. } => true,
+        WaitReason::NoFit { .. }
+        | WaitReason::Behind { .. }
+        | WaitReason::Skipped { .. }
+        | WaitReason::Kept(_)
+        | WaitReason::Keeps(_)
+        | WaitReason::Held => false,
+    }
+}
+
+fn has_room_now(was: &str) -> String {
+    format!(
+        "{was} at the latest check, and there is room now; the node's next heartbeat checks again"
+    )
 }

@@ -68,7 +68,7 @@ pub(crate) fn headroom(
     Some(headroom.as_request(settings.virtual_cores_count))
 }
 
-fn next_of<'a>(
+pub(super) fn next_of<'a>(
     settings: &ClusterSettings,
     waiting: &WaitingTable,
     application: &'a Application,

@@ -19,7 +19,7 @@ use crate::resources::Resource;
 pub(crate) struct Shares {
     queues: Queues,
     /// Sum of the registered sizes, by label.
-    registered: BTreeMap<Arc<str>, Booked>,
+    pub(super) registered: BTreeMap<Arc<str>, Booked>,
     owed: Owed,
     /// The labels with a raised node.
     raised: BTreeSet<Arc<str>>,
@@ -29,7 +29,7 @@ pub(crate) struct Shares {
     /// When the latest hold of preemption began, by label.
     hold_began_ms: BTreeMap<Arc<str>, i64>,
     /// Of the latest look.
-    waits: GuaranteeWaits,
+    pub(super) waits: GuaranteeWaits,
 }
 
 impl Shares {
@@ -81,7 +81,7 @@ impl Shares {
         self.queues.ended(by);
     }
 
-    fn known(&self, queue: &str, label: &str) -> Option<&Part> {
+    pub(super) fn known(&self, queue: &str, label: &str) -> Option<&Part> {
         self.queues.known(queue, label)
     }
 
@@ -357,7 +357,7 @@ impl Shares {
         })
     }
 
-    fn ceiling(&self, queue: &str) -> f64 {
+    pub(super) fn ceiling(&self, queue: &str) -> f64 {
         self.ceilings.get(queue).copied().unwrap_or(f64::INFINITY)
     }
 
@@ -386,6 +386,6 @@ impl Shares {
 }
 
 /// The sum of the registered sizes of a label's nodes.
-fn registered_of(registered: &BTreeMap<Arc<str>, Booked>, label: &str) -> Booked {
+pub(super) fn registered_of(registered: &BTreeMap<Arc<str>, Booked>, label: &str) -> Booked {
     registered.get(label).copied().unwrap_or_default()
 }

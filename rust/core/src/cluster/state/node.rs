@@ -269,6 +269,11 @@ impl NodeEntry {
         self.short_ms.is_some_and(|short_ms| now_ms.saturating_sub(short_ms) < SHORT_FOR_MS)
     }
 
+    /// Until when the node counts as short of memory; none if it never was short.
+    pub(crate) fn short_until_ms(&self) -> Option<i64> {
+        self.short_ms.map(|short_ms| short_ms.saturating_add(SHORT_FOR_MS))
+    }
+
     /// Why a container may start here within the registered size only, if so.
     pub(crate) fn registered_only(
         &self,

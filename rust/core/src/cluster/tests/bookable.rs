@@ -85,6 +85,13 @@ fn a_node_that_was_short_of_memory_takes_nothing_above_its_registered_size_for_f
     assert_eq!(cluster.round(node, request(3, 3), 13_500), Some(vec![]));
     let reason = cluster.wait_reason(app, 13_500);
     assert_eq!(reason, Some(WaitReason::RegisteredOnly { node, why }));
+    let Some(LimitUse::RegisteredOnly { registered, until_ms, .. }) =
+        cluster.limit_use(app, 13_500)
+    else {
+        panic!("{:?}", cluster.limit_use(app, 13_500));
+    };
+    assert_eq!((registered.taken, registered.added), (6 * GB, 3 * GB));
+    assert_eq!((registered.at_most, until_ms), (8 * GB, Some(313_000)));
     let refused = place(&mut cluster, "4", app, node, 13_500);
     assert_eq!(refused, Commit::Refused(Refusal::RegisteredOnly(why)));
     assert_eq!(follow(&mut cluster, node, 14_000, 312_000), BookableRatio::REGISTERED);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::cluster::{Exceptions, Naming, Observed, Offer, RegisteredOnly};
+use crate::resources::Resource;
 
 fn modes(cluster: &mut Cluster, modes: &[(&str, bool)]) {
     let enforce_by_queue: BTreeMap<_, _> =
@@ -91,6 +92,10 @@ fn one_in_observe_waits_by_its_request_and_starts_nothing_above_the_nodes_size()
         let why = RegisteredOnly::Observed(by_queue);
         let reason = cluster.wait_reason(app, now_ms);
         assert_eq!(reason, Some(WaitReason::RegisteredOnly { node, why }));
+        let of_node =
+            Filled { resource: Resource::Memory, taken: 6 * GB, added: 3 * GB, at_most: 8 * GB };
+        let limit_use = LimitUse::RegisteredOnly { why, registered: of_node, until_ms: None };
+        assert_eq!(cluster.limit_use(app, now_ms), Some(limit_use));
     }
     let refused = place(&mut cluster, "3", app, node, now_ms);
     let why = RegisteredOnly::Observed(by_queue);

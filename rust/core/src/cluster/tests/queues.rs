@@ -1,6 +1,7 @@
 //! What the queues are guaranteed, and what they may take at most.
 
 use super::*;
+use crate::resources::Resource;
 
 /// One node of 8 GB, and two queues with half of it each; `root.a` gets at most `maximum_of_a`.
 fn two_queues(maximum_of_a: f64) -> (Cluster, NodeId) {
@@ -19,6 +20,10 @@ fn follow(cluster: &mut Cluster, node: NodeId, from_ms: i64, to_ms: i64) -> u32 
         cluster.bookable_changes(usize::MAX, now_ms);
     }
     cluster.node(node).unwrap().bookable.memory_thousandths
+}
+
+fn memory(taken: u64, added: u64, at_most: u64) -> Filled {
+    Filled { resource: Resource::Memory, taken, added, at_most }
 }
 
 /// Needs a third of the 3 GB that it requests.
@@ -99,10 +104,14 @@ fn a_queue_takes_at_most_its_maximum_by_demand() {
     assert_eq!(cluster.round(node, request(16, 16), 12_000), Some(vec![]));
     let reason = cluster.wait_reason(app, 12_000);
     assert_eq!(reason, Some(WaitReason::AtMaximum { node }));
+    let demanded = memory(4 * GB, GB, 4 * GB);
+    let limit_use = LimitUse::QueueMaximum { queue: "root.a".into(), demanded };
+    assert_eq!(cluster.limit_use(app, 12_000), Some(limit_use));
     let refused = place(&mut cluster, "5", app, node, 12_000);
     assert_eq!(refused, Commit::Refused(Refusal::QueueAtMaximum("root.a".into())));
     assert_eq!(cluster.headroom(app, 12_000).unwrap().memory_bytes, 0);
     cluster.finished("1");
+    assert_eq!(cluster.limit_use(app, 12_000), None, "3 of 4 GB are in use");
     assert_eq!(cluster.round(node, request(16, 16), 12_000), Some(vec![app]));
     assert_eq!(cluster.headroom(app, 12_000).unwrap().memory_bytes, 3 * GB);
 }
@@ -196,6 +205,9 @@ fn a_queue_above_is_a_limit_too() {
     assert!(matches!(place(&mut cluster, "1", x, node, 0), Commit::Placed(_)));
     let refused = place(&mut cluster, "2", y, node, 0);
     assert_eq!(refused, Commit::Refused(Refusal::QueueAtMaximum("root.a".into())));
+    let demanded = memory(2 * GB, 2 * GB, 2 * GB);
+    let of_parent = LimitUse::QueueMaximum { queue: "root.a".into(), demanded };
+    assert_eq!(cluster.limit_use(y, 0), Some(of_parent), "that of the queue above");
 }
 
 #[test]
@@ -211,6 +223,9 @@ fn the_ceiling_of_a_queue_says_whether_it_gets_of_the_surplus() {
     }
     let refused = place(&mut cluster, "3", app, node, 12_000);
     assert!(matches!(refused, Commit::Refused(Refusal::QueueAtMaximum(_))), "{refused:?}");
+    let requested = memory(6 * GB, 3 * GB, 6 * GB);
+    let limit_use = LimitUse::QueueCeiling { queue: "root.a".into(), requested };
+    assert_eq!(cluster.limit_use(app, 12_000), Some(limit_use));
 }
 
 #[test]
@@ -240,6 +255,12 @@ fn a_queue_that_has_its_guarantee_starts_nothing_above_the_registered_size_while
     follow(&mut cluster, node, 13_000, 13_000);
     assert_eq!(cluster.round(node, request(16, 16), 13_000), Some(vec![]), "5 GB are left");
     assert_eq!(cluster.wait_reason(app, 13_000), Some(WaitReason::Yields { node }));
+    let limit_use = LimitUse::Yields {
+        to: "root.b".into(),
+        guaranteed: memory(0, 0, 4 * GB),
+        registered: memory(9 * GB, 3 * GB, 8 * GB),
+    };
+    assert_eq!(cluster.limit_use(app, 13_000), Some(limit_use));
     let refused = place(&mut cluster, "4", app, node, 13_000);
     assert_eq!(refused, Commit::Refused(Refusal::QueueYields("root.a".into())));
 
