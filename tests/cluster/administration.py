@@ -35,6 +35,10 @@ class Administration:
         """Raises ProcessEnded with what the administrator reads if the refresh is refused."""
         self._run("-refreshQueues")
 
+    def decommission_gracefully(self, time_out_seconds: int) -> None:
+        """The nodes that the exclude file names; those that it no longer names come back."""
+        self._run("-refreshNodes", "-g", str(time_out_seconds), "-server")
+
     def label_node(self, node_id: str, label: str) -> None:
         self._run("-addToClusterNodeLabels", label)
         self._run("-replaceLabelsOnNode", f"{node_id}={label}")

@@ -47,6 +47,12 @@ fn amounts(env: &Env<'_>, amounts: &JLongArray<'_>) -> Result<Vec<u64>, JavaFail
     Ok(values.into_iter().map(|value| u64::try_from(value).unwrap_or(0)).collect())
 }
 
+fn numbers(env: &Env<'_>, array: &JIntArray<'_>) -> Result<Vec<jint>, JavaFailure> {
+    let mut numbers = vec![0; array.len(env)?];
+    array.get_region(env, 0, &mut numbers)?;
+    Ok(numbers)
+}
+
 fn naming(number: jint) -> Result<Naming, JavaFailure> {
     match number {
         0 => Ok(Naming::Best),
@@ -267,8 +273,7 @@ natives! {
         applications: JIntArray<'local>,
         now_ms: jlong,
     ) {
-        let mut numbers = vec![0; applications.len(env)?];
-        applications.get_region(env, 0, &mut numbers)?;
+        let numbers = numbers(env, &applications)?;
         let applications: Result<Vec<_>, _> = numbers.into_iter().map(application).collect();
         core(handle)?.skipped(node(number)?, &applications?, now_ms);
         Ok(())
@@ -352,6 +357,12 @@ natives! {
         let queue = queue.try_to_string(env)?;
         let preemption = Preemption { node: node(number)?, queue: &queue };
         Ok(core(handle)?.may_preempt(preemption, now_ms))
+    }
+
+    "draining" fn draining(env, handle: jlong, nodes: JIntArray<'local>, _now_ms: jlong) {
+        let nodes: Result<Vec<_>, _> = numbers(env, &nodes)?.into_iter().map(node).collect();
+        core(handle)?.draining(&nodes?);
+        Ok(())
     }
 
     "memoryVictims" fn memory_victims(

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use serde::Serialize;
 
 use crate::foresight::Foresight;
-use crate::journal::{DeadlineState, JournalEvent, MigrationState, PreemptionOutcome};
+use crate::journal::{
+    DeadlineState, JournalEvent, MigrationCause, MigrationState, PreemptionOutcome,
+};
 use crate::report::Ingested;
 use crate::status::ServiceStatus;
 
@@ -33,7 +35,10 @@ pub(crate) struct Counters {
     memory_preemptions: AtomicU64,
     spared_memory_victims: AtomicU64,
     refused_memory_victims: AtomicU64,
+    /// On nodes short of memory.
     executors_told_to_leave: AtomicU64,
+    /// On nodes that are being decommissioned.
+    executors_drained: AtomicU64,
     executors_that_cannot_leave: AtomicU64,
     reprovision_windows: AtomicU64,
     reprovision_measured: AtomicU64,
@@ -119,7 +124,10 @@ impl Counters {
                 PreemptionOutcome::Told | PreemptionOutcome::Observed => return,
             },
             JournalEvent::Migration(migration) => match migration.state {
-                MigrationState::Leaves => &self.executors_told_to_leave,
+                MigrationState::Leaves => match migration.cause {
+                    MigrationCause::ShortOfMemory => &self.executors_told_to_leave,
+                    MigrationCause::NodeDrained => &self.executors_drained,
+                },
                 MigrationState::NotHandled
                 | MigrationState::NoExecutor
                 | MigrationState::Failed => &self.executors_that_cannot_leave,

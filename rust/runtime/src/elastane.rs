@@ -1,5 +1,7 @@
 //! The service in production: with its files, threads and counters.
 
+mod giving_way;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,7 +23,6 @@ use crate::decisions::Decisions;
 use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
 use crate::effects::Reported;
 use crate::latest_reports::LatestReports;
-use crate::memory_victims::PreemptionOrder;
 use crate::open_error::OpenError;
 use crate::questions::{Question, Sources};
 use crate::report::ReportError;
@@ -283,14 +284,6 @@ impl Elastane {
     /// See [`Cluster::booked_otherwise`](elastane_core::cluster::Cluster::booked_otherwise).
     pub fn booked_otherwise(&self, node: NodeId, running: &[RunningContainer]) -> Vec<String> {
         self.service.lock().cluster().booked_otherwise(node, running)
-    }
-
-    /// See [`Service::preemption_orders`].
-    pub fn preemption_orders(&self, wait_ms: i64, now_ms: i64) -> Vec<PreemptionOrder> {
-        let mut service = self.service.lock();
-        let (orders, records) = service.preemption_orders(wait_ms, now_ms);
-        self.decisions.record_all(records);
-        orders
     }
 
     /// See [`Service::bookable_changes`]. To be called every second or so: everything that is to be

@@ -1,9 +1,11 @@
 //! Containers that have to give way on nodes short of memory: an executor may leave by itself, everything else is preempted.
+//! On nodes that are being decommissioned executors leave, and nothing is preempted.
 
 use elastane_core::cluster::{Cluster, NodeId};
 use elastane_protocol::Report;
 
-use crate::journal::Record;
+use crate::drains::Drains;
+use crate::journal::{MigrationCause, Record};
 use crate::memory_victims::{MemoryVictims, PreemptionOrder};
 use crate::migrations::Migrations;
 
@@ -11,6 +13,7 @@ use crate::migrations::Migrations;
 pub(crate) struct GivingWay {
     victims: MemoryVictims,
     migrations: Migrations,
+    drains: Drains,
 }
 
 impl GivingWay {
@@ -24,17 +27,26 @@ impl GivingWay {
         decommissions_first: bool,
         now_ms: i64,
     ) -> (Vec<String>, Vec<Record>) {
-        let Self { victims, migrations } = self;
+        let Self { victims, migrations, drains } = self;
         let mut records = migrations.reported(cluster, node, &report.decommissioned, now_ms);
         records.extend(victims.named(cluster, migrations, node, &report.memory_victims, now_ms));
         let mut leave = Vec::new();
         if decommissions_first
             && let Some((container, reason)) = victims.to_leave(cluster, node, now_ms)
-            && migrations.ask(cluster, container, &reason, now_ms)
+            && migrations.ask(cluster, container, MigrationCause::ShortOfMemory, &reason, now_ms)
         {
             leave.push(container.to_owned());
         }
+        // Nobody else leaves while the node is short of memory: that would delay who has to give way.
+        if decommissions_first && report.memory_victims.is_empty() {
+            leave.extend(drains.ask(cluster, migrations, node, now_ms));
+        }
         (leave, records)
+    }
+
+    /// These nodes, and no others, are being decommissioned.
+    pub(crate) fn draining(&mut self, nodes: &[NodeId]) {
+        self.drains.are(nodes);
     }
 
     /// See [`MemoryVictims::orders`].
@@ -51,6 +63,7 @@ impl GivingWay {
     pub(crate) fn node_removed(&mut self, node: NodeId) {
         self.victims.forget(node);
         self.migrations.node_removed(node);
+        self.drains.node_removed(node);
     }
 
     /// A container of a node ended.

@@ -265,6 +265,9 @@ pub struct Migration {
     pub application: String,
     /// What became of it.
     pub state: MigrationState,
+    /// Why it is to leave; a record of an earlier version has none, and its node was short of memory.
+    #[serde(default)]
+    pub cause: MigrationCause,
     /// Why it is to leave, in a sentence.
     pub reason: String,
 }
@@ -281,6 +284,17 @@ pub enum MigrationState {
     NoExecutor,
     /// The container stays: its processes could not be examined or signalled.
     Failed,
+}
+
+/// Why an executor is to leave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MigrationCause {
+    /// Its node is short of memory.
+    #[default]
+    ShortOfMemory,
+    /// Its node is being decommissioned.
+    NodeDrained,
 }
 
 /// A node's measured and planned use.

@@ -12,6 +12,7 @@ mod counters;
 mod deadlines;
 mod decisions;
 mod depository;
+mod drains;
 mod effects;
 mod elastane;
 mod first_asks;
@@ -52,8 +53,8 @@ pub use effects::{Committed, Due, Reported, Submitted};
 pub use elastane_store::MergeReport;
 pub use foresight::Foresight;
 pub use journal::{
-    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Migration, MigrationState,
-    Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
+    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Migration, MigrationCause,
+    MigrationState, Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
 };
 pub use ledger::Prices;
 pub use memory_victims::PreemptionOrder;

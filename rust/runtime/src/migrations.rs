@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use elastane_core::cluster::{ApplicationId, Cluster, Container, NodeId};
 use elastane_protocol::{DecommissionOutcome, Decommissioned};
 
-use crate::journal::{JournalEvent, Migration, MigrationState, Record};
+use crate::journal::{JournalEvent, Migration, MigrationCause, MigrationState, Record};
 
 /// An executor handles the signal before it has reached its driver, and then loses the handler.
 const OLD_ENOUGH_MS: i64 = 30_000;
@@ -30,6 +30,7 @@ pub(crate) struct Migrations {
 struct Asked {
     node: NodeId,
     application: ApplicationId,
+    cause: MigrationCause,
     reason: String,
     /// Since when it was asked again and again.
     asked_ms: i64,
@@ -46,6 +47,7 @@ impl Migrations {
         &mut self,
         cluster: &Cluster,
         container: &str,
+        cause: MigrationCause,
         reason: &str,
         now_ms: i64,
     ) -> bool {
@@ -63,7 +65,11 @@ impl Migrations {
             return false;
         }
         let asked = self.asked.entry(container.to_owned());
-        let asked = asked.or_insert_with(|| Asked::new(known, reason, now_ms));
+        let asked = asked.or_insert_with(|| Asked::new(known, now_ms));
+        if asked.signalled_ms.is_none() {
+            asked.cause = cause;
+            reason.clone_into(&mut asked.reason);
+        }
         if now_ms.saturating_sub(asked.latest_ms) > open_for_ms {
             asked.asked_ms = now_ms;
         }
@@ -89,7 +95,7 @@ impl Migrations {
                 && *outcome == DecommissionOutcome::Signalled
             {
                 // A core that was opened since the signal has not asked. The journal has the record of the former one.
-                let mut asked = Asked::new(known, "", now_ms);
+                let mut asked = Asked::new(known, now_ms);
                 asked.tells(*outcome, now_ms);
                 self.asked.insert(container.clone(), asked);
             }
@@ -120,6 +126,19 @@ impl Migrations {
         all.any(|asked| asked.node == node && asked.leaves_within(LEAVES_WITHIN_MS, now_ms))
     }
 
+    /// The container of a node whose executor leaves, or was asked to leave and whose agent has not told the outcome yet.
+    pub(crate) fn in_progress(&self, node: NodeId, open_for_ms: i64, now_ms: i64) -> Option<&str> {
+        let is_there =
+            |asked: &Asked| asked.node == node && asked.holds_others(open_for_ms, now_ms);
+        let mut on_node = self.asked.iter().filter(|(_, asked)| is_there(asked));
+        on_node.next().map(|(container, _)| container.as_str())
+    }
+
+    /// When a container was asked for the last time.
+    pub(crate) fn latest_ms(&self, container: &str) -> Option<i64> {
+        self.asked.get(container).map(|asked| asked.latest_ms)
+    }
+
     /// A container ended.
     pub(crate) fn finished(&mut self, container: &str, now_ms: i64) {
         if let Some(asked) = self.asked.get_mut(container) {
@@ -134,11 +153,12 @@ impl Migrations {
 }
 
 impl Asked {
-    fn new(container: &Container, reason: &str, now_ms: i64) -> Self {
+    fn new(container: &Container, now_ms: i64) -> Self {
         Self {
             node: container.node,
             application: container.application,
-            reason: reason.to_owned(),
+            cause: MigrationCause::default(),
+            reason: String::new(),
             asked_ms: now_ms,
             latest_ms: now_ms,
             outcome: None,
@@ -162,7 +182,7 @@ impl Asked {
         self.outcome.is_none() && now_ms.saturating_sub(ended_ms) < TELLS_WITHIN_MS
     }
 
-    /// Whether other executors of its application have to wait.
+    /// Whether other executors of its application, or of a node that is being decommissioned, have to wait.
     fn holds_others(&self, open_for_ms: i64, now_ms: i64) -> bool {
         let is_open = self.outcome.is_none() && self.ended_ms.is_none();
         let was_asked = now_ms.saturating_sub(self.asked_ms) < open_for_ms;
@@ -194,6 +214,7 @@ fn record(
             DecommissionOutcome::NoExecutor => MigrationState::NoExecutor,
             DecommissionOutcome::Failed => MigrationState::Failed,
         },
+        cause: asked.cause,
         reason: asked.reason.clone(),
     };
     Record { time_ms: now_ms, event: JournalEvent::Migration(Box::new(migration)) }

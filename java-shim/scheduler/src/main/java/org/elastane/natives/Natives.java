@@ -247,6 +247,12 @@ public final class Natives {
   public static native boolean mayPreempt(long core, int node, String queue, long nowMs);
 
   /**
+   * These nodes, and no others, are being decommissioned gracefully; their Spark executors are told
+   * to leave with the replies to their agents' next reports.
+   */
+  public static native void draining(long core, int[] nodes, long nowMs);
+
+  /**
    * The containers to preempt now because their nodes are short of memory. Each order is returned
    * once.
    *

@@ -73,7 +73,9 @@ enum CoreFigure {
   REFUSED_MEMORY_VICTIMS(
       Kind.COUNT, "RefusedMemoryVictims", "Containers that an agent named and the core kept"),
   EXECUTORS_TOLD_TO_LEAVE(
-      Kind.COUNT, "ExecutorsToldToLeave", "Executors that were told to leave by themselves"),
+      Kind.COUNT, "ExecutorsToldToLeave", "Executors told to leave nodes short of memory"),
+  EXECUTORS_DRAINED(
+      Kind.COUNT, "ExecutorsDrained", "Executors told to leave nodes being decommissioned"),
   EXECUTORS_THAT_CANNOT_LEAVE(
       Kind.COUNT,
       "ExecutorsThatCannotLeave",

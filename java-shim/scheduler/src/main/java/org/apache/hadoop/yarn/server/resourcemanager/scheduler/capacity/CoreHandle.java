@@ -241,6 +241,11 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
             Natives.headroom(core, application, result.address(), result.capacity(), nowMs()) > 0);
   }
 
+  /** These nodes, and no others, are being decommissioned gracefully. */
+  void draining(int[] nodes) {
+    tell(core -> Natives.draining(core, nodes, nowMs()));
+  }
+
   /** The containers to preempt where memory is short, as JSON; null for none. */
   String memoryVictims(long waitMs) {
     return call(core -> Natives.memoryVictims(core, waitMs, nowMs()));

@@ -41,6 +41,7 @@ final class CoreLink {
   private final BookableCapacity bookable;
   private final LoweringAtFailure lowering;
   private final MemoryPreemption memory;
+  private final NodeDrains drains;
   private final LeafQueuePolicies policies;
   private final CoreQueues queues;
   private final CoreAllocations allocations;
@@ -73,6 +74,7 @@ final class CoreLink {
     containers = new CoreContainers(core, nodes, applications, ordered::orders, enforcement);
     lowering = new LoweringAtFailure(guard, bookable, scheduler.schedulerLock(), enforcement);
     memory = new MemoryPreemption(scheduler, core, metrics);
+    drains = new NodeDrains(core, nodes);
     queues = new CoreQueues(core, scheduler, ordered);
     allocations =
         new CoreAllocations(
@@ -245,6 +247,7 @@ final class CoreLink {
       // call.
       guard.run("bookable capacity", bookable::follow);
       guard.run("reconciliation", reconciliation::checkSome);
+      guard.run("nodes drained", drains::follow);
       guard.part(parts.memoryPreemption, memory::follow);
     } else if (bookable.hasMoreToResize()) {
       guard.run("bookable capacity", bookable::followOn);
