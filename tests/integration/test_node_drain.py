@@ -1,4 +1,4 @@
-"""A node is decommissioned gracefully: one Spark executor at a time is told to leave."""
+"""A node is decommissioned gracefully: its Spark executors are told to leave."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def cluster(start_cluster: ClusterMaker, excluded: Path) -> Cluster:
     return start_cluster(nodes=1, shape=shape, resource_manager=exclude_path)
 
 
-def test_one_executor_at_a_time_is_told_to_leave_and_none_is_preempted(
+def test_an_executor_is_told_to_leave_and_none_is_preempted(
     cluster: Cluster,
     submitter: Submitter,
     work: Path,

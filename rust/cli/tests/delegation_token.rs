@@ -75,6 +75,6 @@ fn a_token_that_has_expired_is_told() {
         elastane(&["status", "--resource-manager", &url, "--delegation-token", text(&file)]);
     thread.join().unwrap();
     assert_eq!(ended.code, Some(1));
-    let told = "refuses the delegation token: it has expired, or another cluster gave it\n";
+    let told = "refuses the delegation token: it has expired or was cancelled, or another cluster gave it\n";
     assert!(ended.stderr.ends_with(told), "{}", ended.stderr);
 }

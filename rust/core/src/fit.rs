@@ -50,7 +50,7 @@ pub enum Peaks {
     #[default]
     Strict,
     /// They may exceed the available resources by a part of the capacity ([`Peaks::allowed_excess_of`]): a peak
-    /// cut by that little ends a little later. Memory may not, and no demand without an end.
+    /// cut by that little ends a little later. Memory, and a demand without an end, may not.
     Soft,
 }
 

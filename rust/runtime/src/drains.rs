@@ -2,8 +2,6 @@
 //!
 //! YARN waits for the containers of such a node, and Elastane ends none of them: an executor that cannot leave stays.
 
-use std::collections::BTreeSet;
-
 use elastane_core::cluster::{Cluster, NodeId};
 
 use crate::journal::MigrationCause;
@@ -13,48 +11,30 @@ use crate::migrations::Migrations;
 const AGAIN_AFTER_MS: i64 = 30_000;
 const REASON: &str = "the node is being decommissioned";
 
-/// The nodes that YARN decommissions gracefully.
-#[derive(Default)]
-pub(crate) struct Drains {
-    nodes: BTreeSet<NodeId>,
+/// Asks that the next executor of a node leaves, if the node is being decommissioned and none of its executors leaves
+/// already; gives the container whose agent is to be told.
+pub(crate) fn ask_next(
+    cluster: &Cluster,
+    migrations: &mut Migrations,
+    node: NodeId,
+    now_ms: i64,
+) -> Option<String> {
+    let is_draining = cluster.node(node).is_some_and(|entry| entry.is_draining);
+    if !is_draining || !cluster.decides(node, now_ms) {
+        return None;
+    }
+    let open_for_ms = cluster.settings().fresh_for_ms;
+    let turns = match migrations.in_progress(node, open_for_ms, now_ms) {
+        Some(container) => vec![container.to_owned()],
+        None => in_turn(cluster, migrations, node, now_ms),
+    };
+    let cause = MigrationCause::NodeDrained;
+    let mut enforced = turns.into_iter().filter(|container| is_enforced(cluster, container));
+    enforced.find(|container| migrations.ask(cluster, container, cause, REASON, now_ms))
 }
 
-impl Drains {
-    /// These nodes, and no others, are being decommissioned.
-    pub(crate) fn are(&mut self, nodes: &[NodeId]) {
-        self.nodes = nodes.iter().copied().collect();
-    }
-
-    /// A node is gone from the cluster.
-    pub(crate) fn node_removed(&mut self, node: NodeId) {
-        self.nodes.remove(&node);
-    }
-
-    /// Asks that the next executor of a node leaves, if the node is being decommissioned and none of its executors leaves
-    /// already; gives the container whose agent is to be told.
-    pub(crate) fn ask(
-        &self,
-        cluster: &Cluster,
-        migrations: &mut Migrations,
-        node: NodeId,
-        now_ms: i64,
-    ) -> Option<String> {
-        if !self.nodes.contains(&node) || !cluster.decides(node, now_ms) {
-            return None;
-        }
-        let open_for_ms = cluster.settings().fresh_for_ms;
-        let turns = match migrations.in_progress(node, open_for_ms, now_ms) {
-            Some(container) => vec![container.to_owned()],
-            None => in_turn(cluster, migrations, node, now_ms),
-        };
-        let cause = MigrationCause::NodeDrained;
-        let mut decided = turns.into_iter().filter(|container| is_decided(cluster, container));
-        decided.find(|container| migrations.ask(cluster, container, cause, REASON, now_ms))
-    }
-}
-
-/// Whether the core decides about a container's application.
-fn is_decided(cluster: &Cluster, container: &str) -> bool {
+/// Whether a container's application is in mode enforce.
+fn is_enforced(cluster: &Cluster, container: &str) -> bool {
     let known = cluster.container(container);
     let application = known.and_then(|known| cluster.application(known.application));
     application.is_some_and(|application| !application.demands.are_withheld())

@@ -4,7 +4,7 @@
 use elastane_core::cluster::{Cluster, NodeId};
 use elastane_protocol::Report;
 
-use crate::drains::Drains;
+use crate::drains;
 use crate::journal::{MigrationCause, Record};
 use crate::memory_victims::{MemoryVictims, PreemptionOrder};
 use crate::migrations::Migrations;
@@ -13,7 +13,6 @@ use crate::migrations::Migrations;
 pub(crate) struct GivingWay {
     victims: MemoryVictims,
     migrations: Migrations,
-    drains: Drains,
 }
 
 impl GivingWay {
@@ -27,7 +26,7 @@ impl GivingWay {
         decommissions_first: bool,
         now_ms: i64,
     ) -> (Vec<String>, Vec<Record>) {
-        let Self { victims, migrations, drains } = self;
+        let Self { victims, migrations } = self;
         let mut records = migrations.reported(cluster, node, &report.decommissioned, now_ms);
         records.extend(victims.named(cluster, migrations, node, &report.memory_victims, now_ms));
         let mut leave = Vec::new();
@@ -37,16 +36,11 @@ impl GivingWay {
         {
             leave.push(container.to_owned());
         }
-        // Nobody else leaves while the node is short of memory: that would delay who has to give way.
+        // While another executor leaves, nobody is chosen to give way on a node short of memory.
         if decommissions_first && report.memory_victims.is_empty() {
-            leave.extend(drains.ask(cluster, migrations, node, now_ms));
+            leave.extend(drains::ask_next(cluster, migrations, node, now_ms));
         }
         (leave, records)
-    }
-
-    /// These nodes, and no others, are being decommissioned.
-    pub(crate) fn draining(&mut self, nodes: &[NodeId]) {
-        self.drains.are(nodes);
     }
 
     /// See [`MemoryVictims::orders`].
@@ -63,7 +57,6 @@ impl GivingWay {
     pub(crate) fn node_removed(&mut self, node: NodeId) {
         self.victims.forget(node);
         self.migrations.node_removed(node);
-        self.drains.node_removed(node);
     }
 
     /// A container of a node ended.

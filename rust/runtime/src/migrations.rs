@@ -36,6 +36,8 @@ struct Asked {
     asked_ms: i64,
     latest_ms: i64,
     outcome: Option<DecommissionOutcome>,
+    /// Whether it was asked anew after an outcome.
+    is_asked_anew: bool,
     signalled_ms: Option<i64>,
     ended_ms: Option<i64>,
 }
@@ -57,7 +59,7 @@ impl Migrations {
         let is_young = now_ms.saturating_sub(known.start_ms) < OLD_ENOUGH_MS;
         let open_for_ms = cluster.settings().fresh_for_ms;
         let waits_for = |(id, other): (&String, &Asked)| {
-            let is_another_of_it = *id != container && other.application == known.application;
+            let is_another_of_it = other.application == known.application && *id != container;
             is_another_of_it && other.holds_others(open_for_ms, now_ms)
         };
         // The other executors of the application take its blocks.
@@ -72,6 +74,7 @@ impl Migrations {
         }
         if now_ms.saturating_sub(asked.latest_ms) > open_for_ms {
             asked.asked_ms = now_ms;
+            asked.is_asked_anew = asked.outcome.is_some();
         }
         asked.latest_ms = now_ms;
         asked.signalled_ms.is_none()
@@ -162,6 +165,7 @@ impl Asked {
             asked_ms: now_ms,
             latest_ms: now_ms,
             outcome: None,
+            is_asked_anew: false,
             signalled_ms: None,
             ended_ms: None,
         }
@@ -184,7 +188,9 @@ impl Asked {
 
     /// Whether other executors of its application, or of a node that is being decommissioned, have to wait.
     fn holds_others(&self, open_for_ms: i64, now_ms: i64) -> bool {
-        let is_open = self.outcome.is_none() && self.ended_ms.is_none();
+        // The agent tells the former outcome until it has looked again, so one that was asked anew holds others for the
+        // whole time.
+        let is_open = (self.outcome.is_none() || self.is_asked_anew) && self.ended_ms.is_none();
         let was_asked = now_ms.saturating_sub(self.asked_ms) < open_for_ms;
         self.leaves_within(OTHERS_WAIT_MS, now_ms) || is_open && was_asked
     }

@@ -179,6 +179,24 @@ fn an_executor_that_stays_keeps_no_other_one_and_is_asked_again_later() {
 }
 
 #[test]
+fn one_that_is_asked_again_holds_the_others_of_its_application_until_it_has_answered() {
+    let scene = Scene::new();
+    scene.start_executor("a", 0, 0);
+    scene.start_executor("b", 0, 1);
+    scene.elastane.draining(&scene.nodes);
+    assert_eq!(scene.replies(NODE, &[], at(DRAINED_S)), ["a"]);
+    let stays = [("a", NOT_HANDLED)];
+    assert_eq!(scene.replies(NODE, &stays, at(DRAINED_S + 3)), [""; 0]);
+    assert_eq!(scene.replies(NODE, &stays, at(DRAINED_S + 31)), ["a"]);
+    // The agent may have signalled it since.
+    assert_eq!(scene.replies(OTHER_NODE, &[], at(DRAINED_S + 32)), [""; 0]);
+    scene.replies(NODE, &[("a", SIGNALLED)], at(DRAINED_S + 34));
+    assert_eq!(scene.replies(OTHER_NODE, &[], at(DRAINED_S + 60)), [""; 0]);
+    scene.elastane.finished("a", at(DRAINED_S + 61));
+    assert_eq!(scene.replies(OTHER_NODE, &[], at(DRAINED_S + 62)), ["b"]);
+}
+
+#[test]
 fn every_executor_has_its_turn_although_others_stay() {
     const EXECUTORS: i64 = 14;
     let scene = Scene::new();

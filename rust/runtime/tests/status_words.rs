@@ -254,7 +254,7 @@ fn a_queue_at_its_maximum_is_told_with_its_amounts() {
     assert_eq!(
         reason(&elastane, LARGE, AT_12_S),
         format!(
-            "{NODE}: its queue or one above was at its maximum at the latest check, and there is room now; the \
+            "{NODE}: its queue or one above was at its maximum at the latest check, which holds no longer; the \
              node's next heartbeat checks again"
         )
     );

@@ -64,6 +64,9 @@ impl ResourceManager {
         }
         if self.token.is_some() {
             curl.args(["--config", "-"]);
+            if url.starts_with("https:") {
+                curl.args(["--proto-redir", "=https"]);
+            }
         }
         let ended = self.run(curl.arg("--").arg(url)).map_err(|error| {
             Failure::Failed(format!("curl cannot be run, which asks the ResourceManager: {error}"))
@@ -107,7 +110,7 @@ impl Said {
             (400 | 404, Some(error)) => Err(Failure::BadInput(error)),
             (403, Some(error)) => Err(Failure::Failed(format!("{url}: {error}"))),
             (401 | 403, _) if has_token => Err(Failure::Failed(format!(
-                "{url} refuses the delegation token: it has expired, or another cluster gave it"
+                "{url} refuses the delegation token: it has expired or was cancelled, or another cluster gave it"
             ))),
             (401 | 403, _) => Err(Failure::Failed(format!(
                 "{url} does not let the caller in: get a Kerberos ticket with kinit, or give a \

@@ -1,4 +1,4 @@
-//! What has to leave its node.
+//! Orders for containers to leave their node.
 
 use elastane_core::cluster::NodeId;
 

@@ -1,6 +1,6 @@
-//! What has to leave its node.
+//! Orders for containers to leave their node.
 
-use elastane_core::cluster::NodeId;
+use elastane_core::cluster::{NodeId, drain};
 
 use super::Service;
 use crate::journal::Record;
@@ -22,6 +22,6 @@ impl Service {
     /// These nodes, and no others, are being decommissioned: their Spark executors are told to leave with the replies to the
     /// next reports.
     pub fn draining(&mut self, nodes: &[NodeId]) {
-        self.giving_way.draining(nodes);
+        drain(&mut self.cluster, nodes);
     }
 }

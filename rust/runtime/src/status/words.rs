@@ -95,16 +95,16 @@ impl Words<'_> {
                 (node, reason)
             }
             WaitReason::AtMaximum { node } => {
-                (node, has_room_now("its queue or one above was at its maximum"))
+                (node, holds_no_longer("its queue or one above was at its maximum"))
             }
             WaitReason::UserAtLimit { node } => {
-                (node, has_room_now("its user was at its limit in the queue"))
+                (node, holds_no_longer("its user was at its limit in the queue"))
             }
             WaitReason::Yields { node } => {
-                (node, has_room_now("another queue waited for its guarantee and went first"))
+                (node, holds_no_longer("another queue waited for its guarantee and went first"))
             }
             WaitReason::RegisteredOnly { node, .. } => {
-                (node, has_room_now("the node's registered size was booked"))
+                (node, holds_no_longer("the node's registered size was booked"))
             }
             WaitReason::Keeps(kept) => {
                 (kept.node, format!("the node is kept for it, {}", self.start(&kept)))
@@ -179,8 +179,8 @@ pub(super) fn is_limit(why: &WaitReason) -> bool {
     }
 }
 
-fn has_room_now(was: &str) -> String {
+fn holds_no_longer(was: &str) -> String {
     format!(
-        "{was} at the latest check, and there is room now; the node's next heartbeat checks again"
+        "{was} at the latest check, which holds no longer; the node's next heartbeat checks again"
     )
 }

@@ -63,7 +63,7 @@ pub enum LimitUse {
     },
     /// The node's registered size.
     RegisteredOnly {
-        /// Why no more than that.
+        /// Why the node takes no more than that.
         why: RegisteredOnly,
         /// What is booked of it.
         registered: Filled,

@@ -301,12 +301,14 @@ impl NodeKeeper {
         Some(Owner::new(waiting, row))
     }
 
-    /// The nodes behind the one kept last on which decisions are enforced and that are large enough. While none is known
+    /// The nodes behind the one kept last on which decisions are enforced, that stay in the cluster and are large enough. While none is known
     /// to have the countables in total, as after a restart: those that have some of each type, since a kept node shows
     /// how many it has.
     fn candidates(&self, nodes: &Nodes, owner: Owner<'_>) -> impl Iterator<Item = NodeId> {
         let Owner { line: Line { request, .. }, countables } = owner;
-        let fits = |entry: &NodeEntry| entry.is_enforced && request.fits_into(entry.registered);
+        let fits = |entry: &NodeEntry| {
+            entry.is_enforced && !entry.is_draining && request.fits_into(entry.registered)
+        };
         let is_large_enough =
             move |entry: &NodeEntry| fits(entry) && entry.countables.has(countables);
         let is_any_known = nodes.entries().any(is_large_enough);

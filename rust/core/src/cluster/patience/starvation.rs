@@ -6,8 +6,8 @@ use crate::cluster::state::{Application, NodeEntry, PlacedReason, Request};
 use crate::fit::Excess;
 use crate::resources::Resource;
 
-/// Whether who waits for a container since `since_ms` has waited long enough to go by request, as under
-/// CapacityScheduler, where it does not fit.
+/// Whether an application that has waited for a container since `since_ms` may go by request where the container does
+/// not fit, as under CapacityScheduler.
 #[inline]
 pub(crate) fn starves(settings: &ClusterSettings, since_ms: i64, now_ms: i64) -> bool {
     now_ms.saturating_sub(since_ms) >= settings.starvation_wait_ms

@@ -33,7 +33,7 @@ impl StartSearch {
         let mut nodes = Vec::with_capacity(compared.len());
         for node in compared {
             if cluster.decides(node, now_ms)
-                && let Some(entry) = cluster.state.nodes.get_mut(node)
+                && let Some(entry) = cluster.state.nodes.get_mut(node).filter(|it| !it.is_draining)
             {
                 entry.plan.refresh_left(&mut entry.node, now_ms);
                 let running = entry.node.running();

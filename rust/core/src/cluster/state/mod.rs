@@ -24,6 +24,7 @@ pub use countables::Countables;
 pub use demands::{Basis, Demands, Observed, Predicted};
 pub use last_round::{Considered, Verdict};
 pub use node::{NodeEntry, RegisteredOnly};
+pub use nodes::drain;
 pub use request::Request;
 
 pub(crate) use node_plan::PlanState;

@@ -34,6 +34,8 @@ pub struct NodeEntry {
     pub label: Arc<str>,
     /// Whether the core's decisions are enforced here.
     pub is_enforced: bool,
+    /// Whether YARN takes the node out of the cluster: nothing starts here any more.
+    pub is_draining: bool,
     /// Bookable over registered size, as last sent to Java.
     pub bookable: BookableRatio,
     /// What the node's demand proves to be bookable, when its plan was last read.
@@ -87,6 +89,7 @@ impl NodeEntry {
             last_report_ms: None,
             label: Arc::default(),
             is_enforced: false,
+            is_draining: false,
             bookable: BookableRatio::REGISTERED,
             proven: Booked::default(),
             fullest_bytes: 0,

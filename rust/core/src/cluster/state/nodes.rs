@@ -8,8 +8,16 @@ use std::sync::Arc;
 use super::enforced::Enforced;
 use super::node::NodeEntry;
 use super::request::Request;
+use crate::cluster::Cluster;
 use crate::cluster::settings::Exceptions;
 use crate::ids::NodeId;
+
+/// These nodes, and no others, are being taken out of the cluster.
+pub fn drain(cluster: &mut Cluster, nodes: &[NodeId]) {
+    for (id, entry) in &mut cluster.state.nodes.by_id {
+        entry.is_draining = nodes.contains(id);
+    }
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Nodes {

@@ -1,7 +1,7 @@
 //! A kept node for an application that smaller ones would starve for ever.
 
 use super::*;
-use crate::cluster::WaitReason;
+use crate::cluster::{WaitReason, drain};
 
 /// The starvation wait and ten seconds.
 const KEPT_FROM_MS: i64 = 70_000;
@@ -126,6 +126,17 @@ fn the_node_with_the_earliest_planned_start_is_kept() {
     let kept = KeptNode::of(&cluster).unwrap();
     assert_eq!((kept.node, kept.application), (second, large));
     assert_eq!(kept.start_ms, Some(99_000));
+}
+
+#[test]
+fn no_node_is_kept_that_is_taken_out() {
+    let (mut cluster, node, _) = one_full_node();
+    drain(&mut cluster, &[node]);
+    order(&mut cluster, node, KEPT_FROM_MS);
+    assert_eq!(KeptNode::of(&cluster), None);
+    drain(&mut cluster, &[]);
+    order(&mut cluster, node, KEPT_FROM_MS + 1_000);
+    assert_eq!(KeptNode::of(&cluster).map(|kept| kept.node), Some(node), "it stays after all");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Where and when containers start by plan.
 
 use super::*;
-use crate::cluster::KeptNode;
+use crate::cluster::{KeptNode, drain};
 
 /// Another node with 4 cores. `used_cores` has the number of them that are in use, for each slot from now.
 fn another_node_with(cluster: &mut Cluster, name: &str, used_cores: &[f64]) -> NodeId {
@@ -29,6 +29,17 @@ fn a_container_claims_the_node_on_which_it_starts_first() {
     let at_ms = slots_ms(4);
     let planned = PlannedStart { node: sooner, first_ms: at_ms, last_ms: at_ms, containers: 1 };
     assert_eq!(PlannedStart::of(&cluster, owner), Some(planned));
+}
+
+#[test]
+fn nothing_is_planned_on_a_node_that_is_taken_out() {
+    let (mut cluster, node) = busy_node();
+    let sooner = another_busy_node(&mut cluster, "node-2:1", 4);
+    let owner = first(&mut cluster, &[4.0; 5]);
+    drain(&mut cluster, &[sooner]);
+    plan_starts(&mut cluster, 0);
+    let planned = PlannedStart::of(&cluster, owner).unwrap();
+    assert_eq!((planned.node, planned.first_ms), (node, slots_ms(BUSY_SLOTS)));
 }
 
 #[test]
