@@ -176,9 +176,8 @@ fn favor_and_peaks_change_what_the_house_policy_does() {
     mixed["applications"] = json!([
         application("short", 1, 2.0, 4),
         application("longer", 1, 2.0, 10),
-        // Nothing may delay it unless makespan is favored, and many go first if completion is.
-        application("long", 1, 3.5, 30),
-        application("many", 4, 1.5, 8),
+        application("long", 2, 3.0, 30),
+        application("many", 4, 1.5, 4),
     ]);
     let folder = tempfile::tempdir().unwrap();
     let file = written(folder.path(), &mixed);

@@ -2,7 +2,7 @@
 
 use crate::amounts::Amounts;
 use crate::demand::Demand;
-use crate::fit::{Excess, Fit, Peaks};
+use crate::fit::{Excess, Fit, Peaks, Terms, is_large};
 use crate::left::Left;
 use crate::resources::{Resource, Resources};
 use crate::slot_start_ms;
@@ -93,38 +93,64 @@ impl<'a> Need<'a> {
         (from..to).fold(Amounts::ZERO, |sum, slot| sum.plus(self.demanded(slot)))
     }
 
-    /// Whether the executor fits the resources left, or else the first excess.
+    /// Whether the executor fits the resources left.
+    ///
+    /// The first excess; for a resource compared in total the mean excess over the life.
     pub(crate) fn fit(&self, left: &Left, peaks: Peaks) -> Result<(), Excess> {
-        match self.first_shortage(left, peaks, |_| true) {
-            Some(short) => Err(self.excess_in(left, short)),
+        let terms = self.terms(peaks, left.capacity());
+        if let Some(short) = self.first_shortage(left, terms, |_| true) {
+            return Err(self.excess_in(left, short));
+        }
+        match self.shortage_in_total(left, terms) {
             None => Ok(()),
+            Some((resource, needed, life)) => Err(Excess {
+                resource,
+                amount: needed.minus(left.sum(life)).in_units(resource) / life as f64,
+                from_ms: 0,
+            }),
         }
     }
 
     /// Whether the executor would fit if `resource` were unlimited.
     pub(crate) fn fits_but_for(&self, left: &Left, peaks: Peaks, resource: Resource) -> bool {
+        let terms = self.terms(peaks, left.capacity());
         let needed = |slot, other| match other == resource {
             true => i64::MIN,
             false => self.needed_of(slot, other),
         };
-        let fit = Fit::now(left, self.peaks(peaks));
-        fit.first_shortage(self.life(), needed, |_| true).is_none()
+        Fit::now(left, terms).first_shortage(self.life(), needed, |_| true).is_none()
+            && self.shortage_in_total(left, terms).is_none_or(|(short, ..)| short == resource)
     }
 
-    /// The rule of the fit for this demand.
-    pub(crate) fn peaks(&self, peaks: Peaks) -> Peaks {
-        peaks.for_demand(self.life().is_some())
+    /// The first resource that falls short when whole lives are compared, with the need of the whole life and the
+    /// number of its slots.
+    fn shortage_in_total(&self, left: &Left, terms: Terms) -> Option<(Resource, Amounts, usize)> {
+        let life = self.life().filter(|_| !terms.in_total.is_empty())?;
+        let needed = (0..life).fold(Amounts::ZERO, |sum, slot| sum.plus(self.needed(slot)));
+        let resource = Fit::now(left, terms).shortage_in_total(life, needed)?;
+        Some((resource, needed, life))
     }
 
-    /// The first shortage: its slot and resource. Compares only the windows for which `is_open_window` is true.
+    /// The terms of the fit on a node of this capacity.
+    pub(crate) fn terms(&self, peaks: Peaks, capacity: Amounts) -> Terms {
+        let capacity = capacity.get(Resource::Cpu);
+        let large_in = |slot| is_large(self.needed_of(slot, Resource::Cpu), capacity);
+        match self.life() {
+            Some(life) => peaks.terms(true, peaks == Peaks::Soft && (0..life).any(large_in)),
+            None => peaks.terms(false, false),
+        }
+    }
+
+    /// The first shortage among the resources compared in every slot: its slot and resource.
+    /// Compares only the windows for which `is_open_window` is true.
     pub(crate) fn first_shortage(
         &self,
         left: &Left,
-        peaks: Peaks,
+        terms: Terms,
         is_open_window: impl Fn(usize) -> bool,
     ) -> Option<(usize, Resource)> {
         let needed = |slot, resource| self.needed_of(slot, resource);
-        Fit::now(left, self.peaks(peaks)).first_shortage(self.life(), needed, is_open_window)
+        Fit::now(left, terms).first_shortage(self.life(), needed, is_open_window)
     }
 
     fn excess_in(&self, left: &Left, (slot, resource): (usize, Resource)) -> Excess {

@@ -190,7 +190,7 @@ fn ursa_orders_jobs_by_submission_or_by_what_is_left_of_them() {
 #[test]
 fn the_margin_is_for_what_fits_by_demand() {
     let options = Options { margin: 0.5, all: false };
-    let waits = pending("p", 0, [4.0, 4.0], &[[3.5; 4]]);
+    let waits = pending("p", 0, [4.0, 4.0], &[[3.0; 4]]);
     let scenario = scenario([4.0; 4], &[], &[waits]);
     for (policy, expected) in [
         ("elastane", false),

@@ -353,7 +353,7 @@ fn on_equal_scores_the_first_application_gets_all_its_executors_first() {
 
 #[test]
 fn peaks_that_may_coincide_let_starts_overlap() {
-    let start_then_idle = || learned(&[2.4, 0.5, 0.5], 1.0);
+    let start_then_idle = || learned(&[4.0, 0.5, 0.5], 1.0);
     for (peaks, fits) in [(Peaks::Strict, false), (Peaks::Soft, true)] {
         let (mut cluster, node) = cluster_of_one_with(settings(), peaks);
         let app = waiting(&mut cluster, "a", start_then_idle(), ask(1, 1));

@@ -114,10 +114,25 @@ fn under_soft_peaks_each_resource_has_its_allowed_excess() {
 }
 
 #[test]
-fn under_soft_peaks_an_executor_that_needs_most_of_the_cpu_is_compared_in_every_slot_too() {
+fn under_soft_peaks_cpu_above_half_of_the_node_is_compared_in_total() {
     let node = four_cores(&[4.0, 0.0, 0.0]);
-    assert_eq!(node.softly(&series(&[0.8, 4.0, 4.8])), Ok(()));
-    assert!(node.softly(&series(&[2.1, 0.0, 0.0])).is_err());
+    assert!(node.softly(&series(&[2.0, 0.0, 0.0])).is_err(), "half of it");
+    assert_eq!(node.softly(&series(&[2.001, 0.0, 0.0])), Ok(()));
+    // 8 of 12 cores are left over three slots, and a total has no allowed excess.
+    assert_eq!(node.softly(&series(&[4.0, 2.0, 2.0])), Ok(()));
+    let excess = node.softly(&series(&[4.0, 2.0, 2.3])).unwrap_err();
+    assert_eq!(excess.to_string(), "cpu demand exceeds what is available by 0.10 cores");
+}
+
+#[test]
+fn under_soft_peaks_an_executor_large_in_cpu_is_compared_in_every_slot_of_the_others() {
+    let slot = |cores, disk| Resources::from_array([cores, 0.0, 0.0, disk]);
+    let running = slots(&[slot(0.0, 10.0), slot(0.0, 0.0)]);
+    let node = OnNode::new(slot(4.0, 10.0), Some(running));
+    let large = |disk| slots(&[slot(3.0, disk), slot(0.0, 0.0)]);
+    assert_eq!(node.softly(&large(2.0)), Ok(()));
+    let excess = node.softly(&large(3.0)).unwrap_err();
+    assert_eq!(excess.resource, Resource::Disk);
 }
 
 #[test]

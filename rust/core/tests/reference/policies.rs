@@ -54,7 +54,7 @@ fn in_every_slot(scene: &Scene, needed: &Demand, resources: &[Resource]) -> bool
 }
 
 /// CPU and disk may exceed the available resources by a fifth of the node, the network by three fifths, memory
-/// by nothing.
+/// by nothing. CPU of an executor that needs more than half of the node is compared in total.
 fn fits_softly(scene: &Scene, needed: &Demand) -> bool {
     let Some(life_ms) = needed.duration_ms() else {
         return in_every_slot(scene, needed, &Resource::ALL);
@@ -71,7 +71,19 @@ fn fits_softly(scene: &Scene, needed: &Demand) -> bool {
         let allowed = part(resource) * scene.capacity.get(resource) + ROUNDING;
         slots(life_ms).all(|offset_ms| missing(resource, offset_ms) <= allowed)
     };
-    Resource::ALL.into_iter().all(|resource| !scene.has(resource) || has_peaks_below(resource))
+    let fits_in_total = |resource: Resource| {
+        let total: f64 = slots(life_ms).map(|offset_ms| missing(resource, offset_ms)).sum();
+        total <= life_ms as f64 * ROUNDING
+    };
+    let is_large = peak(needed, Resource::Cpu) > scene.capacity.get(Resource::Cpu) / 2.0;
+    Resource::ALL.into_iter().all(|resource| {
+        let fits = if resource == Resource::Cpu && is_large {
+            fits_in_total(resource)
+        } else {
+            has_peaks_below(resource)
+        };
+        !scene.has(resource) || fits
+    })
 }
 
 /// Mean demand of the waiting executors, in nodes.

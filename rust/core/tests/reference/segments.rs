@@ -21,11 +21,10 @@ impl Policy for Plain {
 
     fn fits(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> Result<(), Excess> {
         let (available, needed) = (place.available, candidate.needed);
-        let parts = match (self.peaks, needed.duration_ms()) {
-            (Peaks::Soft, Some(_)) => [0.2, 0.0, 0.6, 0.2],
-            _ => [0.0; 4],
-        };
-        in_every_slot(available, needed, Resources::from_array(parts))
+        match (self.peaks, needed.duration_ms()) {
+            (Peaks::Soft, Some(life_ms)) => softly(available, needed, life_ms),
+            _ => in_every_slot(available, needed, &Resource::ALL, Resources::ZERO),
+        }
     }
 
     fn score(&self, place: &Place<'_>, candidate: &Candidate<'_>) -> f64 {
@@ -54,16 +53,41 @@ impl Policy for Plain {
     }
 }
 
-/// The first excess of a demand that may exceed the available resources by these parts of the node.
-fn in_every_slot(available: &Available, needed: &Demand, parts: Resources) -> Result<(), Excess> {
+/// CPU, network and disk may exceed the available resources by a part of the node. CPU of an
+/// executor that needs more than half of the node alone is compared in total.
+fn softly(available: &Available, needed: &Demand, life_ms: i64) -> Result<(), Excess> {
     let capacity = available.capacity();
-    let allowed = capacity.zip(parts, |capacity, part| capacity * (TOLERANCE + part));
+    let over =
+        capacity.zip(Resources::from_array([0.2, 0.0, 0.6, 0.2]), |capacity, part| capacity * part);
+    if needed.peak().cpu_cores * 2.0 <= capacity.cpu_cores {
+        return in_every_slot(available, needed, &Resource::ALL, over);
+    }
+    let others = [Resource::Memory, Resource::Network, Resource::Disk];
+    in_every_slot(available, needed, &others, over)?;
+    let missing = available.segments(needed, life_ms).fold(0.0, |sum, piece| {
+        let missing = piece.demand.cpu_cores - piece.available.cpu_cores;
+        sum + missing * piece.length_ms() as f64
+    }) / life_ms as f64;
+    if capacity.cpu_cores > 0.0 && missing > TOLERANCE * capacity.cpu_cores {
+        return Err(Excess { resource: Resource::Cpu, amount: missing, from_ms: 0 });
+    }
+    Ok(())
+}
+
+fn in_every_slot(
+    available: &Available,
+    needed: &Demand,
+    resources: &[Resource],
+    over: Resources,
+) -> Result<(), Excess> {
+    let capacity = available.capacity();
+    let allowed = capacity * TOLERANCE + over;
     let excess = available.segments(needed, i64::MAX).find_map(|piece| {
         let missing = piece.demand - piece.available;
         let lacks = |resource: &Resource| {
             capacity.get(*resource) > 0.0 && missing.get(*resource) > allowed.get(*resource)
         };
-        let resource = Resource::ALL.into_iter().find(lacks)?;
+        let resource = resources.iter().copied().find(lacks)?;
         Some(Excess { resource, amount: missing.get(resource), from_ms: piece.from_ms })
     });
     excess.map_or(Ok(()), Err)

@@ -7,7 +7,7 @@ use crate::SLOT_MS;
 use crate::amounts::Amounts;
 use crate::cluster::state::{NodeEntry, Request, State};
 use crate::cluster::waiting::Line;
-use crate::fit::{Fit, Peaks};
+use crate::fit::{Fit, Peaks, Terms};
 use crate::left_sums::LeftSums;
 use crate::need::Need;
 use crate::timeline::on_grid_ms;
@@ -70,18 +70,24 @@ fn ends(state: &State, entry: &NodeEntry, now_ms: i64) -> BTreeMap<usize, Reques
 #[derive(Debug)]
 pub(crate) struct LifeNeeds {
     pub(crate) capacity: Amounts,
-    /// The rule of the fit for this demand.
-    pub(crate) peaks: Peaks,
+    pub(crate) terms: Terms,
     /// One entry without an end.
     pub(crate) in_slots: Vec<Amounts>,
-    has_end: bool,
+    /// None without an end.
+    in_total: Option<Amounts>,
 }
 
 impl LifeNeeds {
     pub(crate) fn new(need: &Need<'_>, peaks: Peaks, capacity: Amounts) -> Self {
         let life = need.life();
         let in_slots: Vec<_> = (0..life.unwrap_or(1)).map(|slot| need.needed(slot)).collect();
-        Self { capacity, peaks: need.peaks(peaks), in_slots, has_end: life.is_some() }
+        let sum = || in_slots.iter().copied().fold(Amounts::ZERO, Amounts::plus);
+        Self {
+            capacity,
+            terms: need.terms(peaks, capacity),
+            in_total: life.map(|_| sum()),
+            in_slots,
+        }
     }
 }
 
@@ -100,19 +106,19 @@ impl<'a> Starts<'a> {
     }
 
     fn fit_from(&self, start: usize) -> Fit<'a> {
-        Fit { left: self.left, peaks: self.needs.peaks, start }
+        Fit { left: self.left, terms: self.needs.terms, start }
     }
 
     /// Whether the container fits when it starts `start` slots from now.
     pub(crate) fn fits_from(&mut self, start: usize) -> bool {
         let fit = self.fit_from(start);
-        let LifeNeeds { peaks, in_slots, has_end, .. } = self.needs;
-        let life = has_end.then_some(in_slots.len());
+        let LifeNeeds { terms, in_slots, in_total, .. } = self.needs;
+        let life = in_total.map(|_| in_slots.len());
         let needed = |slot: usize, resource| {
             let needed = in_slots.get(slot).or(in_slots.last());
             needed.map_or(0, |needed| needed.get(resource))
         };
-        let allowed = peaks.allowed(self.left);
+        let allowed = terms.allowed(self.left);
         let near = [self.failed_in, self.failed_in.saturating_sub(1)];
         if let Some(slot) =
             near.into_iter().find(|slot| fit.shortage_in(*slot, allowed, needed).is_some())
@@ -124,6 +130,6 @@ impl<'a> Starts<'a> {
             self.failed_in = slot;
             return false;
         }
-        true
+        in_total.is_none_or(|needed| fit.shortage_in_total(in_slots.len(), needed).is_none())
     }
 }

@@ -1,8 +1,9 @@
-//! Whether a row fits a node: bounds decide most rows, and [`Need::first_shortage`] decides the rest.
+//! Whether a row fits a node: bounds decide most rows, and [`Fit`] decides the rest.
 
 use std::collections::HashMap;
 
 use crate::cluster::waiting::{Outline, Row, Screen};
+use crate::fit::Fit;
 use crate::left::{Left, LeftWindows};
 use crate::need::{Need, Series};
 use crate::resources::Resource;
@@ -50,12 +51,15 @@ impl<'a> FitFilter<'a> {
         row: Row,
         need: impl FnOnce() -> Need<'b>,
     ) -> Result<(), Resource> {
-        if self.screen.life(row).is_none() {
+        let Some(life) = self.screen.life(row) else {
             let available = self.left.least().plus(self.left.tolerance());
-            let fits = self.screen.needs(row).most.max(available) == available;
-            return if fits { Ok(()) } else { self.fit_by_slots(&need(), |_| true) };
-        }
-        self.decide_by_outline(row).unwrap_or_else(|| self.decide_by_windows(row, need))
+            let fits = self.screen.needs(row).in_total.max(available) == available;
+            return if fits { Ok(()) } else { self.fit_in_every_slot(row, &need(), |_| true) };
+        };
+        self.decide_by_outline(row).unwrap_or_else(|| self.decide_by_windows(row, need))?;
+        let fit = Fit::now(self.left, self.screen.terms(row));
+        let short = fit.shortage_in_total(life, self.screen.needs(row).in_total);
+        short.map_or(Ok(()), Err)
     }
 
     /// The result of [`FitFilter::decide_by_windows`], if the outline alone decides.
@@ -124,15 +128,16 @@ impl<'a> FitFilter<'a> {
                 Verdict::Unclear => {}
             }
         }
-        self.fit_by_slots(&need(), open)
+        self.fit_in_every_slot(row, &need(), open)
     }
 
-    fn fit_by_slots(
+    fn fit_in_every_slot(
         &self,
+        row: Row,
         need: &Need<'_>,
         is_open_window: impl Fn(usize) -> bool,
     ) -> Result<(), Resource> {
-        let short = need.first_shortage(self.left, self.screen.peaks(), is_open_window);
+        let short = need.first_shortage(self.left, self.screen.terms(row), is_open_window);
         short.map_or(Ok(()), |(_, resource)| Err(resource))
     }
 

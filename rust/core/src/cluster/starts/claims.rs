@@ -9,7 +9,7 @@ use crate::amounts::Amounts;
 use crate::cluster::plan::LifeNeeds;
 use crate::cluster::ranking::Contender;
 use crate::cluster::state::{ApplicationId, PlanState};
-use crate::fit::first_lacking;
+use crate::fit::Terms;
 use crate::left_sums::LeftSums;
 use crate::need::Need;
 
@@ -113,44 +113,63 @@ fn compared_life(claim: &Claim) -> &[Amounts] {
 struct Spare {
     /// Slots from now until its start.
     starts_in: usize,
+    /// The terms that the owner's fit is checked by.
+    terms: Terms,
     /// In each slot, allowed excess included.
     in_slots: Vec<Amounts>,
     /// The minimum of `in_slots`.
     least: Amounts,
+    in_total: Amounts,
 }
 
 impl Spare {
     /// Takes the needs of a claim out of what is left in each slot from now.
     fn take(in_slots: &mut [Amounts], starts_in: usize, claim: &Claim, left: &LeftSums) -> Self {
-        let allowed = claim.needs.peaks.allowed(left);
+        let terms = claim.needs.terms;
+        let (allowed, tolerance) = (terms.allowed(left), left.tolerance());
         let life = compared_life(claim);
+        let mut in_total = Amounts::ZERO;
         let spare = in_slots.iter_mut().skip(starts_in).zip(life).map(|(left, needed)| {
             *left = left.minus(*needed);
+            in_total = in_total.plus(*left).plus(tolerance);
             // At least 0: if a slot is overfull already, a contender that needs nothing in it delays nobody.
             left.plus(allowed).max(Amounts::ZERO)
         });
         let in_slots: Vec<_> = spare.collect();
         Self {
             starts_in,
+            terms,
             least: in_slots.iter().copied().reduce(Amounts::min).unwrap_or_default(),
             in_slots,
+            in_total: in_total.max(Amounts::ZERO),
         }
     }
 
-    /// Whether a contender that starts now needs more than is spare in a slot in which both run.
+    /// Whether a contender that starts now needs more.
     fn is_exceeded_by(&self, contender: &mut InTheWay<'_>) -> bool {
         let together = contender.life().saturating_sub(self.starts_in).min(self.in_slots.len());
-        let lacks = |needed: Amounts, spare| {
-            first_lacking(|resource| needed.get(resource), spare).is_some()
-        };
-        // Mostly it is the first few slots that lack.
         together > 0
-            && lacks(contender.most, self.least)
+            && (self.is_exceeded_in_a_slot(contender, together)
+                || self.is_exceeded_in_total(contender, together))
+    }
+
+    /// Whether it needs more than is spare in a slot in which both run.
+    fn is_exceeded_in_a_slot(&self, contender: &mut InTheWay<'_>, together: usize) -> bool {
+        // Mostly it is the first few slots that lack.
+        self.terms.lacks(contender.most, self.least)
             && self.in_slots[..together].chunks(SLOTS_AT_ONCE).enumerate().any(|(chunk, spare)| {
                 let from = self.starts_in + chunk * SLOTS_AT_ONCE;
                 let mut both = contender.needed(from, spare.len()).iter().zip(spare);
-                both.any(|(needed, spare)| lacks(*needed, *spare))
+                both.any(|(needed, spare)| self.terms.lacks(*needed, *spare))
             })
+    }
+
+    fn is_exceeded_in_total(&self, contender: &mut InTheWay<'_>, together: usize) -> bool {
+        let lacks = |needed| self.terms.lacking_in_total(needed, self.in_total).is_some();
+        lacks(contender.most.times(i64::try_from(together).unwrap_or(i64::MAX))) && {
+            let needed = contender.needed(self.starts_in, together);
+            lacks(needed.iter().copied().fold(Amounts::ZERO, Amounts::plus))
+        }
     }
 }
 

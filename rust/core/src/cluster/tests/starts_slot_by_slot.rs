@@ -10,6 +10,7 @@ use crate::policy::{ElastanePolicy, Favor};
 type Units = [i64; 4];
 
 const CAPACITY: Units = [80, 16, 20, 20];
+const CPU: usize = 0;
 
 /// Allowed excess under [`Peaks::Soft`].
 const SOFT: Units = [16, 0, 12, 4];
@@ -39,17 +40,37 @@ impl Executor {
         std::array::from_fn(|i| needed(slot[i]).min(CAPACITY[i]))
     }
 
+    fn is_large(&self) -> bool {
+        (0..self.slots.len()).any(|slot| self.at(slot)[CPU] * 2 > CAPACITY[CPU])
+    }
+
+    /// The resources compared in every slot, and those compared in total.
+    fn compared(&self) -> (&'static [usize], &'static [usize]) {
+        match self.peaks {
+            Peaks::Strict => (&[0, 1, 2, 3], &[]),
+            Peaks::Soft if self.is_large() => (&[1, 2, 3], &[0]),
+            Peaks::Soft => (&[0, 1, 2, 3], &[]),
+        }
+    }
+
     /// Whether it fits from slot `start` on with `left` in each slot.
     fn fits(&self, start: usize, left: &dyn Fn(usize) -> Units) -> bool {
+        let (in_every_slot, in_total) = self.compared();
+        let life = self.slots.len();
         let allowed_excess = |i: usize| match self.peaks {
             Peaks::Soft => SOFT[i],
             Peaks::Strict => 0,
         };
         let fits_slot = |slot: usize| {
             let (needed, left) = (self.at(slot), left(start + slot));
-            (0..4).all(|i| needed[i] <= left[i] + allowed_excess(i))
+            let mut compared = in_every_slot.iter();
+            compared.all(|i| needed[*i] <= left[*i] + allowed_excess(*i))
         };
-        (0..self.slots.len()).all(fits_slot)
+        let fits_total = |i: &usize| {
+            let missing = |slot: usize| self.at(slot)[*i] - left(start + slot)[*i];
+            (0..life).map(missing).sum::<i64>() <= 0
+        };
+        (0..life).all(fits_slot) && in_total.iter().all(fits_total)
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Line, Row};
 use crate::amounts::Amounts;
 use crate::by_plan::mean_share;
 use crate::cluster::state::{NodeEntry, Predicted};
-use crate::fit::Peaks;
+use crate::fit::{Peaks, Terms};
 use crate::need::Need;
 use crate::resources::{Resource, Resources};
 use crate::windows::{Coarse, NO_NEED, WINDOWS, coarse_need, window_slots};
@@ -33,8 +33,12 @@ pub(crate) struct Screen {
 pub(crate) struct RowNeeds {
     /// Memory need in each slot, with the margin; empty without an end.
     pub(crate) memory_slots: Box<[i32]>,
+    /// Total need over life, with the margin; the need in each slot without an end.
+    pub(crate) in_total: Amounts,
     /// Peak need in a slot, with the margin.
     pub(crate) most: Amounts,
+    /// Whether CPU is compared in total under [`Peaks::Soft`].
+    pub(crate) is_large_in_cpu: bool,
     /// See [`mean_share`].
     pub(crate) mean_share: f64,
 }
@@ -133,13 +137,15 @@ impl Screen {
     fn compute(&mut self, row: Row, need: &Need<'_>) {
         self.demanded.compute(row, need);
         let capacity = Amounts::rounded_down(self.capacity);
+        let terms = need.terms(self.peaks, capacity);
         let mut needs = RowNeeds {
+            is_large_in_cpu: !terms.in_total.is_empty(),
             mean_share: mean_share(capacity, self.demanded.total(row), need.life()),
             ..RowNeeds::default()
         };
         let Some(life) = need.life() else {
             self.lives[row] = Life::Endless;
-            needs.most = need.needed(0);
+            (needs.in_total, needs.most) = (need.needed(0), need.needed(0));
             self.needs[row] = needs;
             return;
         };
@@ -151,11 +157,13 @@ impl Screen {
             let mut most = None;
             for slot in from..to.min(life) {
                 let needed = need.needed(slot);
+                needs.in_total = needs.in_total.plus(needed);
                 needs.most = needs.most.max(needed);
                 memory_slots.push(coarse_need(needed.get(Resource::Memory)));
                 most = Some(most.map_or(needed, |most: Amounts| most.max(needed)));
             }
             for (windows, resource) in self.windows[row].iter_mut().zip(Resource::ALL) {
+                let most = most.filter(|_| terms.in_every_slot.contains(&resource));
                 windows[window] = most.map_or(NO_NEED, |most: Amounts| {
                     coarse_need(most.get(resource) - allowed_excess.get(resource))
                 });
@@ -171,7 +179,7 @@ impl Screen {
     }
 
     /// Peak need in each window, in the order of [`Resource::ALL`], with the margin and less the
-    /// allowed excess.
+    /// allowed excess. [`NO_NEED`] of CPU where CPU is compared in total.
     pub(crate) fn windows(&self, row: Row) -> &[Coarse; 4] {
         &self.windows[row]
     }
@@ -193,9 +201,10 @@ impl Screen {
         }
     }
 
-    /// The rule of the fit. For a demand without an end see [`Peaks::for_demand`].
-    pub(crate) fn peaks(&self) -> Peaks {
-        self.peaks
+    /// The terms of the row's fit.
+    pub(crate) fn terms(&self, row: Row) -> Terms {
+        let has_end = self.lives[row] != Life::Endless;
+        self.peaks.terms(has_end, self.needs[row].is_large_in_cpu)
     }
 
     /// Demands of the rows, without the margin.
