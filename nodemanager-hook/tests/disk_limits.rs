@@ -104,18 +104,22 @@ fn direct_reads_and_writes_are_within_a_tenth_of_their_cap() {
         // Skips the burst that the kernel admits when the cap begins.
         let begun = Instant::now();
         wait_until("the traffic is even", || begun.elapsed() > Duration::from_secs(3));
-        let sequence = agent.report().sequence;
-        wait_until("three samples", || agent.report().sequence >= sequence + 3);
-        let report = agent.report();
-        let samples = &report.containers.iter().find(|one| one.container == tree.id);
-        let samples = samples.unwrap().samples.iter();
-        let rates: Vec<u64> = samples
-            .filter(|sample| sample.sequence > sequence)
-            .map(|sample| sample.usage.disk_bytes_per_s())
-            .collect();
-        let mean = rates.iter().sum::<u64>() as f64 / rates.len() as f64;
-        let ratio = mean / cap as f64;
-        assert!((0.9..=1.1).contains(&ratio), "{rates:?} of {cap}");
+        // While others keep the disk busy, it is slower than the cap.
+        wait_until("three samples near the cap", || {
+            let sequence = agent.report().sequence;
+            wait_until("three samples", || agent.report().sequence >= sequence + 3);
+            let report = agent.report();
+            let samples = report.containers.iter().find(|one| one.container == tree.id);
+            let samples = samples.unwrap().samples.iter();
+            let rates: Vec<u64> = samples
+                .filter(|sample| sample.sequence > sequence)
+                .map(|sample| sample.usage.disk_bytes_per_s())
+                .collect();
+            let mean = rates.iter().sum::<u64>() as f64 / rates.len() as f64;
+            let ratio = mean / cap as f64;
+            assert!(ratio <= 1.1, "{rates:?} of {cap}");
+            ratio >= 0.9
+        });
         fs::remove_file(&go).unwrap();
         drop(tree);
         agent.runs(&[]);
