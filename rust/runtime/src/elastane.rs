@@ -1,13 +1,11 @@
 //! The service in production: with its files, threads and counters.
 
-mod giving_way;
-
 use std::path::Path;
 use std::sync::Arc;
 
 use elastane_core::cluster::{
     ApplicationId, Ask, Basis, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
-    QueueShare, Request, RunningContainer, Standing, StartSearch,
+    QueueShare, Request, RunningContainer, Standing, StartSearch, drain,
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_predict::Submission;
@@ -23,6 +21,7 @@ use crate::decisions::Decisions;
 use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
 use crate::effects::Reported;
 use crate::latest_reports::LatestReports;
+use crate::memory_victims::PreemptionOrder;
 use crate::open_error::OpenError;
 use crate::questions::{Question, Sources};
 use crate::report::ReportError;
@@ -286,6 +285,19 @@ impl Elastane {
         self.service.lock().cluster().booked_otherwise(node, running)
     }
 
+    /// See [`drain`]: the Spark executors of these nodes are told to leave with the replies to the next reports.
+    pub fn draining(&self, nodes: &[NodeId]) {
+        drain(self.service.lock().cluster_mut(), nodes);
+    }
+
+    /// See [`Service::preemption_orders`].
+    pub fn preemption_orders(&self, wait_ms: i64, now_ms: i64) -> Vec<PreemptionOrder> {
+        let mut service = self.service.lock();
+        let (orders, records) = service.preemption_orders(wait_ms, now_ms);
+        self.decisions.record_all(records);
+        orders
+    }
+
     /// See [`Service::bookable_changes`]. To be called every second or so: everything that is to be
     /// saved goes to the depository's thread, and the starts of what waits are planned anew.
     pub fn bookable_changes(&self, limit: usize, now_ms: i64) -> Vec<BookableChange> {
@@ -370,16 +382,11 @@ impl Elastane {
     }
 
     /// For the tests of the boundary: containers of this kind will need this for an hour.
-    pub fn foresee_for_test(
-        &self,
-        application: ApplicationId,
-        kind: ContainerKind,
-        amounts: Resources,
-    ) {
+    pub fn foresee_for_test(&self, id: ApplicationId, kind: ContainerKind, amounts: Resources) {
         let slots = vec![amounts; 1_200];
         if let Ok(demand) = Demand::series(SLOT_MS, &slots) {
             let predicted = Predicted { demand, margin: 0.0, basis: Basis::Profile("test".into()) };
-            self.service.lock().set_prediction(application, kind, Some(predicted));
+            self.service.lock().set_prediction(id, kind, Some(predicted));
         }
     }
 

@@ -1,7 +1,5 @@
 //! The scheduler's decisions and records, without I/O, clock or threads.
 
-mod giving_way;
-
 use std::collections::HashMap;
 
 use elastane_core::cluster::{
@@ -22,6 +20,7 @@ use crate::first_asks::FirstAsks;
 use crate::giving_way::GivingWay;
 use crate::journal::{JournalEvent, Placed, Record};
 use crate::measured::Measured;
+use crate::memory_victims::PreemptionOrder;
 use crate::past::KeptOfApplications;
 use crate::progress::Trackers;
 use crate::refusals::Refusals;
@@ -291,6 +290,18 @@ impl Service {
     /// A container's progress from another source than its use; it replaces estimates from the next report on.
     pub fn progressed(&mut self, container: &str, progress: Progress) {
         self.trackers.told(container, progress);
+    }
+
+    /// The containers that have to give way now because their nodes are short of memory.
+    ///
+    /// `wait_ms` lies between telling an application master and ending its container. Each order is
+    /// given once; the order to end a container again after 10 s while the container is still there.
+    pub fn preemption_orders(
+        &mut self,
+        wait_ms: i64,
+        now_ms: i64,
+    ) -> (Vec<PreemptionOrder>, Vec<Record>) {
+        self.giving_way.orders(&self.cluster, wait_ms, now_ms)
     }
 
     /// The nodes whose bookable capacity has to change.

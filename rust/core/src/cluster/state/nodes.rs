@@ -14,8 +14,12 @@ use crate::ids::NodeId;
 
 /// These nodes, and no others, are being taken out of the cluster.
 pub fn drain(cluster: &mut Cluster, nodes: &[NodeId]) {
-    for (id, entry) in &mut cluster.state.nodes.by_id {
-        entry.is_draining = nodes.contains(id);
+    let by_id = &mut cluster.state.nodes.by_id;
+    by_id.values_mut().for_each(|entry| entry.is_draining = false);
+    for node in nodes {
+        if let Some(entry) = by_id.get_mut(node) {
+            entry.is_draining = true;
+        }
     }
 }
 
