@@ -215,7 +215,7 @@ impl WaitingSnapshot {
         let why = cluster
             .wait_reason(id, now_ms)
             .filter(|why| why.node().is_none_or(|node| cluster.decides(node, now_ms)));
-        let limit = why.filter(is_limit).and_then(|_| cluster.limit_use(id, now_ms));
+        let limit = why.filter(is_limit).and_then(|_| LimitUse::of(cluster, id, now_ms));
         let application = cluster.application(id)?;
         let since_ms = application.waiting_since_ms;
         let observed = application.demands.observed();

@@ -6,6 +6,7 @@ use super::booked::{Booked, Ratios};
 use super::headroom::next_of;
 use super::shares::{Shares, registered_of};
 use super::taken::Next;
+use crate::cluster::Cluster;
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{ApplicationId, NodeEntry, NodeId, RegisteredOnly, Request, State};
 use crate::cluster::waiting::{Note, WaitingTable};
@@ -104,9 +105,17 @@ impl Filled {
     }
 }
 
-/// What an application's next container and its node have of the limit that a note is about; none if the limit leaves
-/// room by now, or the note is about none.
-pub(crate) fn limit_use(
+impl LimitUse {
+    /// The limit behind [`Cluster::wait_reason`] with its amounts now; none if the limit leaves room by now, or the reason
+    /// is about none.
+    pub fn of(cluster: &Cluster, application: ApplicationId, now_ms: i64) -> Option<Self> {
+        let Cluster { settings, state, bookable, waiting, .. } = cluster;
+        limit_use(settings, &bookable.shares, state, waiting, application, now_ms)
+    }
+}
+
+/// What an application's next container and its node have of the limit that a note is about.
+fn limit_use(
     settings: &ClusterSettings,
     shares: &Shares,
     state: &State,
@@ -188,18 +197,12 @@ fn of_guarantee(
     queue: &str,
     request: Request,
 ) -> Option<LimitUse> {
-    if !shares.yields_on(entry, queue, request) {
-        return None;
-    }
-    let size = registered_of(&shares.registered, &entry.label);
-    let mut waiting = shares.waits.of(&entry.label).filter(|other| ***other != *queue);
-    let (to, part) = waiting.find_map(|other| {
-        let part = shares.known(other, &entry.label)?;
-        part.is_below_guarantee(size).then_some((other, part))
-    })?;
-    let guarantee = part.guaranteed(size);
+    let registered = of_node(entry, request)?;
+    let to = shares.yields_to(queue, &entry.label)?;
+    let part = shares.known(to, &entry.label)?;
+    let guarantee = part.guaranteed(registered_of(&shares.registered, &entry.label));
     let guaranteed = Filled::dominant(part.taken.requested, guarantee, guarantee);
-    Some(LimitUse::Yields { to: Arc::clone(to), guaranteed, registered: of_node(entry, request)? })
+    Some(LimitUse::Yields { to: Arc::clone(to), guaranteed, registered })
 }
 
 /// The same figures as in [`NodeEntry::has_room_by_request`].

@@ -28,7 +28,6 @@ pub(crate) use growth::Growth;
 pub(crate) use headroom::{at_limit, headroom};
 pub use hold::Preemption;
 pub(crate) use hold::may_preempt;
-pub(crate) use limit_use::limit_use;
 pub use limit_use::{Filled, LimitUse};
 pub use part::QueueShare;
 pub(crate) use proof::{PlannedThere, demanded_of, planned_there};

@@ -29,7 +29,7 @@ pub(crate) struct Shares {
     /// When the latest hold of preemption began, by label.
     hold_began_ms: BTreeMap<Arc<str>, i64>,
     /// Of the latest look.
-    pub(super) waits: GuaranteeWaits,
+    waits: GuaranteeWaits,
 }
 
 impl Shares {
@@ -216,14 +216,22 @@ impl Shares {
     /// Whether a queue gets nothing of what nodes may book above their registered size: it has its guarantee, and
     /// another queue waits for its own.
     pub(crate) fn yields(&self, queue: &str, label: &str) -> bool {
+        self.yields_to(queue, label).is_some()
+    }
+
+    /// The first queue to which a queue yields.
+    pub(super) fn yields_to(&self, queue: &str, label: &str) -> Option<&Arc<str>> {
         let registered = registered_of(&self.registered, label);
         let is_below = |queue: &str| {
             self.known(queue, label).is_some_and(|part| part.is_below_guarantee(registered))
         };
-        self.is_guarantee_waited_for(label)
-            && self.known(queue, label).is_some()
-            && !is_below(queue)
-            && self.waits.of(label).any(|other| **other != *queue && is_below(other))
+        if !self.is_guarantee_waited_for(label)
+            || self.known(queue, label).is_none()
+            || is_below(queue)
+        {
+            return None;
+        }
+        self.waits.of(label).find(|other| ***other != *queue && is_below(other))
     }
 
     /// Whether a queue yields on a node: this container would exceed the registered size there.

@@ -1,7 +1,6 @@
 //! Why an application waits, worked out on demand.
 
 use crate::cluster::Cluster;
-use crate::cluster::bookable::{self, LimitUse};
 use crate::cluster::patience::KeptNode;
 use crate::cluster::ranking::{Judge, Prospect};
 use crate::cluster::state::{ApplicationId, NodeId, RegisteredOnly};
@@ -77,15 +76,6 @@ impl WaitReason {
             Self::Kept(kept) | Self::Keeps(kept) => Some(kept.node),
             Self::Held => None,
         }
-    }
-}
-
-impl Cluster {
-    /// The amounts behind [`Cluster::wait_reason`] now, where the reason is a limit of a queue, of a user or of a node's
-    /// registered size; none if the limit leaves room by now.
-    pub fn limit_use(&self, application: ApplicationId, now_ms: i64) -> Option<LimitUse> {
-        let Self { settings, state, bookable, waiting, .. } = self;
-        bookable::limit_use(settings, &bookable.shares, state, waiting, application, now_ms)
     }
 }
 

@@ -86,9 +86,9 @@ fn a_node_that_was_short_of_memory_takes_nothing_above_its_registered_size_for_f
     let reason = cluster.wait_reason(app, 13_500);
     assert_eq!(reason, Some(WaitReason::RegisteredOnly { node, why }));
     let Some(LimitUse::RegisteredOnly { registered, until_ms, .. }) =
-        cluster.limit_use(app, 13_500)
+        LimitUse::of(&cluster, app, 13_500)
     else {
-        panic!("{:?}", cluster.limit_use(app, 13_500));
+        panic!("{:?}", LimitUse::of(&cluster, app, 13_500));
     };
     assert_eq!((registered.taken, registered.added), (6 * GB, 3 * GB));
     assert_eq!((registered.at_most, until_ms), (8 * GB, Some(313_000)));

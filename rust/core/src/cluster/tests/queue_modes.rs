@@ -95,7 +95,7 @@ fn one_in_observe_waits_by_its_request_and_starts_nothing_above_the_nodes_size()
         let of_node =
             Filled { resource: Resource::Memory, taken: 6 * GB, added: 3 * GB, at_most: 8 * GB };
         let limit_use = LimitUse::RegisteredOnly { why, registered: of_node, until_ms: None };
-        assert_eq!(cluster.limit_use(app, now_ms), Some(limit_use));
+        assert_eq!(LimitUse::of(&cluster, app, now_ms), Some(limit_use));
     }
     let refused = place(&mut cluster, "3", app, node, now_ms);
     let why = RegisteredOnly::Observed(by_queue);

@@ -106,12 +106,12 @@ fn a_queue_takes_at_most_its_maximum_by_demand() {
     assert_eq!(reason, Some(WaitReason::AtMaximum { node }));
     let demanded = memory(4 * GB, GB, 4 * GB);
     let limit_use = LimitUse::QueueMaximum { queue: "root.a".into(), demanded };
-    assert_eq!(cluster.limit_use(app, 12_000), Some(limit_use));
+    assert_eq!(LimitUse::of(&cluster, app, 12_000), Some(limit_use));
     let refused = place(&mut cluster, "5", app, node, 12_000);
     assert_eq!(refused, Commit::Refused(Refusal::QueueAtMaximum("root.a".into())));
     assert_eq!(cluster.headroom(app, 12_000).unwrap().memory_bytes, 0);
     cluster.finished("1");
-    assert_eq!(cluster.limit_use(app, 12_000), None, "3 of 4 GB are in use");
+    assert_eq!(LimitUse::of(&cluster, app, 12_000), None, "3 of 4 GB are in use");
     assert_eq!(cluster.round(node, request(16, 16), 12_000), Some(vec![app]));
     assert_eq!(cluster.headroom(app, 12_000).unwrap().memory_bytes, 3 * GB);
 }
@@ -207,7 +207,7 @@ fn a_queue_above_is_a_limit_too() {
     assert_eq!(refused, Commit::Refused(Refusal::QueueAtMaximum("root.a".into())));
     let demanded = memory(2 * GB, 2 * GB, 2 * GB);
     let of_parent = LimitUse::QueueMaximum { queue: "root.a".into(), demanded };
-    assert_eq!(cluster.limit_use(y, 0), Some(of_parent), "that of the queue above");
+    assert_eq!(LimitUse::of(&cluster, y, 0), Some(of_parent), "that of the queue above");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn the_ceiling_of_a_queue_says_whether_it_gets_of_the_surplus() {
     assert!(matches!(refused, Commit::Refused(Refusal::QueueAtMaximum(_))), "{refused:?}");
     let requested = memory(6 * GB, 3 * GB, 6 * GB);
     let limit_use = LimitUse::QueueCeiling { queue: "root.a".into(), requested };
-    assert_eq!(cluster.limit_use(app, 12_000), Some(limit_use));
+    assert_eq!(LimitUse::of(&cluster, app, 12_000), Some(limit_use));
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_queue_that_has_its_guarantee_starts_nothing_above_the_registered_size_while
         guaranteed: memory(0, 0, 4 * GB),
         registered: memory(9 * GB, 3 * GB, 8 * GB),
     };
-    assert_eq!(cluster.limit_use(app, 13_000), Some(limit_use));
+    assert_eq!(LimitUse::of(&cluster, app, 13_000), Some(limit_use));
     let refused = place(&mut cluster, "4", app, node, 13_000);
     assert_eq!(refused, Commit::Refused(Refusal::QueueYields("root.a".into())));
 

@@ -59,13 +59,13 @@ fn unknown_containers_stop_at_the_users_limit_of_the_physical_machine() {
     let five_gb = Filled { resource, taken: 5 * GB, added: 0, at_most };
     let (user, queue) = ("one".into(), "root.a".into());
     let limit_use = LimitUse::User { user, queue, requested: five_gb, demanded: five_gb };
-    assert_eq!(cluster.limit_use(app, 0), Some(limit_use));
+    assert_eq!(LimitUse::of(&cluster, app, 0), Some(limit_use));
     assert_eq!(five_gb.excess(), GB);
     assert_eq!(cluster.headroom(app, 0).unwrap().memory_bytes, 0);
     let other = waiting_of(&mut cluster, "other", UNKNOWN);
     assert_eq!(cluster.round(node, request(11, 11), 0), Some(vec![other]));
     cluster.finished(&format!("{app:?} 0"));
-    assert_eq!(cluster.limit_use(app, 0), None, "4 GB are within the limit");
+    assert_eq!(LimitUse::of(&cluster, app, 0), None, "4 GB are within the limit");
     assert_eq!(cluster.round(node, request(12, 12), 0), Some(vec![app, other]));
 }
 
@@ -77,8 +77,8 @@ fn known_containers_go_on_to_the_limit_by_demand() {
     let (placed, refused) = fill(&mut cluster, app, node);
     assert_eq!(placed, 9, "4 GB by demand, and one container");
     assert!(matches!(refused, Commit::Refused(Refusal::UserAtLimit { .. })), "{refused:?}");
-    let Some(LimitUse::User { requested, demanded, .. }) = cluster.limit_use(app, 0) else {
-        panic!("{:?}", cluster.limit_use(app, 0));
+    let Some(LimitUse::User { requested, demanded, .. }) = LimitUse::of(&cluster, app, 0) else {
+        panic!("{:?}", LimitUse::of(&cluster, app, 0));
     };
     assert_eq!((requested.taken, requested.at_most), (9 * GB, 4 * GB));
     assert_eq!((demanded.taken, demanded.at_most), (9 * GB / 2, 4 * GB));
