@@ -191,16 +191,10 @@ fn where_all_nodes_are_booked_the_sizes_are_told() {
 fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
     QueueShare {
         queue: queue.to_owned(),
-        label: String::new(),
-        is_label_shared: false,
         is_leaf: queue != "root",
         capacity,
         maximum,
-        guaranteed: None,
-        at_most: None,
-        masters: None,
-        user_limit: None,
-        preempted_within_ms: None,
+        ..QueueShare::default()
     }
 }
 

@@ -91,19 +91,7 @@ fn past(applications: Vec<PastApplication>) -> PastCluster {
 }
 
 fn queue(path: &str, capacity: f64, maximum: f64) -> QueueShare {
-    QueueShare {
-        queue: path.to_owned(),
-        label: String::new(),
-        is_label_shared: false,
-        is_leaf: true,
-        capacity,
-        maximum,
-        guaranteed: None,
-        at_most: None,
-        masters: None,
-        user_limit: None,
-        preempted_within_ms: None,
-    }
+    QueueShare { queue: path.to_owned(), is_leaf: true, capacity, maximum, ..QueueShare::default() }
 }
 
 /// Three applications, each with one executor that fills the node by request, one after the other.

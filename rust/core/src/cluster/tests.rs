@@ -105,16 +105,10 @@ fn executors(demand: Demand, margin: f64) -> Demands {
 fn share(queue: &str, capacity: f64, maximum: f64) -> QueueShare {
     QueueShare {
         queue: queue.to_owned(),
-        is_label_shared: false,
-        label: String::new(),
         is_leaf: queue != "root",
         capacity,
         maximum,
-        guaranteed: None,
-        at_most: None,
-        masters: None,
-        user_limit: None,
-        preempted_within_ms: None,
+        ..QueueShare::default()
     }
 }
 

@@ -40,16 +40,10 @@ impl Queues {
     pub(super) fn shares(&self) -> Vec<QueueShare> {
         let share = |queue: &str, is_leaf, capacity, maximum| QueueShare {
             queue: queue.to_owned(),
-            label: String::new(),
-            is_label_shared: false,
             is_leaf,
             capacity,
             maximum,
-            guaranteed: None,
-            at_most: None,
-            masters: None,
-            user_limit: None,
-            preempted_within_ms: None,
+            ..QueueShare::default()
         };
         let leaves =
             self.queues.iter().map(|queue| share(&queue.path, true, queue.capacity, queue.maximum));

@@ -12,7 +12,7 @@ use crate::amounts::Amounts;
 use crate::cluster::state::Request;
 
 /// A queue's share of the nodes of one label, as CapacityScheduler computes it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueShare {
     /// The queue's path.
