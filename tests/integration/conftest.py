@@ -65,10 +65,16 @@ def submitter(cluster: Cluster, work: Path, checkout: Checkout) -> Iterator[Subm
         yield one
 
 
+@pytest.fixture(scope="session")
+def resources(checkout: Checkout) -> Path:
+    """The files of the page."""
+    return checkout.page_resources
+
+
 @pytest.fixture(scope="module")
-def made_up_page(checkout: Checkout) -> Iterator[str]:
+def made_up_page(resources: Path) -> Iterator[str]:
     """The address of the page with made-up answers of a small cluster."""
-    with StandIn(Answers(nodes=60, applications=30), checkout.page_resources) as one:
+    with StandIn(Answers(nodes=60, applications=30), resources) as one:
         yield one.url
 
 

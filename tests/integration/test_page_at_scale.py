@@ -23,7 +23,6 @@ from cluster.made_up_answers import (
     node_name,
 )
 from cluster.page_stand_in import LISTS, StandIn, page_of, without_core
-from cluster.paths import Checkout
 
 from .described import assert_as_described
 
@@ -33,11 +32,6 @@ PAINTED_WITHIN_MS = 2_000
 SHOWN_WITHIN_MS = 10_000
 ADVICE = "What enforce would win"
 ADVICE_STATE = "main [role=status]"
-
-
-@pytest.fixture(scope="module")
-def resources(checkout: Checkout) -> Path:
-    return checkout.page_resources
 
 
 @pytest.fixture(scope="module")

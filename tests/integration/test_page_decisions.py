@@ -11,20 +11,14 @@ import pytest
 from cluster.browser import Browser
 from cluster.made_up_answers import Answers, application_id, container_id, node_name
 from cluster.page_stand_in import StandIn
-from cluster.paths import Checkout
 
-# So many that no container is in two of the decisions that are loaded first.
+# With fewer applications, two of the decisions that are loaded first would name the same container.
 APPLICATIONS = 300
 NODES = 60
 DECISIONS_EACH_ROUND = 200
 KIND = "tbody td:nth-of-type(1)"
 
 NEWEST_LINE = "return document.querySelector('tbody tr').textContent"
-
-
-@pytest.fixture(scope="module")
-def resources(checkout: Checkout) -> Path:
-    return checkout.page_resources
 
 
 @pytest.fixture(scope="module")

@@ -227,7 +227,7 @@ pub fn waiting(
     waiting_as(elastane, &named_submission(id, name), count, memory_gb)
 }
 
-/// An application that waits for so many executors.
+/// The same for any submission.
 pub fn waiting_as(
     elastane: &Elastane,
     submission: &Submission,
