@@ -4,7 +4,7 @@
 #[path = "../../rust/predict/tests/common/phases.rs"]
 mod phases;
 
-use elastane_core::{Demand, Resources, SLOT_MS};
+use elastane_core::{Demand, Resources, SLOT_MS, StageEnds};
 use elastane_lab::evaluation::{BoundingTracker, Envelope};
 use elastane_predict::{Outcome, PastRun, RecurringSettings, predict_next};
 use phases::{IDLE, run};
@@ -19,6 +19,7 @@ fn tracker() -> BoundingTracker {
             ended_ms: 0,
             outcome: Outcome::Succeeded,
             used: Demand::series(SLOT_MS, &run(slowdown)).unwrap(),
+            stage_ends: StageEnds::default(),
         })
         .collect();
     let outlook = predict_next(&history, &RecurringSettings::default());

@@ -16,6 +16,7 @@ use crate::{
         Device, Disks, GroupFile, HeldFile, NodeSensor, ProcFs, is_virtual_machine,
         link_bytes_per_s, pressure,
     },
+    spark,
 };
 
 const PID: u32 = 10;
@@ -132,6 +133,9 @@ impl<'a> FakeKernelFiles<'a> {
 pub fn read_files_of_a_jvm(bytes: &[u8]) {
     let _ = jvm::scan_mappings(bytes, 23);
     let text = String::from_utf8_lossy(bytes);
+    if let Ok(stages) = spark::parse_progress(bytes) {
+        assert!((0.0..=1.0).contains(&stages.part_begun));
+    }
     if let Some(status) = jvm::ProcessStatus::parse(&text) {
         let _ = status.can_answer();
     }

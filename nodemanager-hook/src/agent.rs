@@ -15,6 +15,7 @@ mod left_behind;
 mod network;
 mod node;
 mod reader;
+mod stages;
 mod start;
 
 use std::{
@@ -39,6 +40,7 @@ use self::{
     host::Host,
     network::NodeNetwork,
     node::WatchedNode,
+    stages::ToldStages,
     start::{describe, start},
 };
 use crate::{
@@ -70,6 +72,7 @@ pub struct Agent {
     network: NodeNetwork,
     node: WatchedNode,
     decommissions: Decommissions,
+    stages: ToldStages,
     /// The newest sequence number reported.
     reported: u64,
     troubles: Troubles,
@@ -126,6 +129,7 @@ impl Agent {
         self.node.step(&mut self.host, &self.heaps, now);
         self.decommissions.step(&mut self.host, now);
         if due.closes_sample {
+            self.stages.step(&self.host.containers, now);
             self.host.reader.samples.close(now);
             self.write_status(now);
         }
@@ -300,7 +304,8 @@ impl Agent {
     fn report(&mut self, now: Instant) -> Report {
         let running = self.host.containers.iter().map(|(id, container)| {
             let limits = container.in_force();
-            (id.clone(), (limits != Limits::default()).then_some(limits))
+            let limits = (limits != Limits::default()).then_some(limits);
+            (id.clone(), report::Running { limits, stages: self.stages.of(id, now) })
         });
         let running = running.collect();
         let samples = &self.host.reader.samples;

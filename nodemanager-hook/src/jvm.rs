@@ -49,6 +49,6 @@ pub use self::{
     search::JvmSearch,
     workers::{QueueFull, Workers},
 };
-pub(crate) use self::{mappings::is_jvm, process_handle::ProcessHandle};
+pub(crate) use self::{job_files::JobDirectory, mappings::is_jvm, process_handle::ProcessHandle};
 #[cfg(fuzzing)]
 pub(crate) use self::{mappings::scan as scan_mappings, process_handle::ProcessStatus};

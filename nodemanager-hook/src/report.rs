@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use elastane_protocol::{ContainerSamples, Limits, MAX_MESSAGE_BYTES, Report};
+use elastane_protocol::{ContainerSamples, Limits, MAX_MESSAGE_BYTES, Report, StageProgress};
 
 use crate::{container_id::ContainerId, samples::Samples};
 
@@ -13,21 +13,29 @@ use crate::{container_id::ContainerId, samples::Samples};
 /// A report without containers.
 const HEAD_BYTES: usize = 384;
 /// A container without id and samples.
-const CONTAINER_BYTES: usize = 96;
+const CONTAINER_BYTES: usize = 120;
 const SAMPLE_BYTES: usize = 128;
 /// A victim without id.
 const VICTIM_BYTES: usize = 24;
 /// The outcome of an order without id.
 const OUTCOME_BYTES: usize = 8;
 
-/// Adds the samples to a report at `now`. `running` are the running containers with their limits in
-/// force.
+/// What is told of a running container, samples apart.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Running {
+    /// In force.
+    pub limits: Option<Limits>,
+    /// As its application tells.
+    pub stages: Option<StageProgress>,
+}
+
+/// Adds the samples to a report at `now`.
 ///
 /// If the samples do not fit one message, the report holds the oldest; the rest follows after their
 /// acknowledgement.
 pub fn with_samples(
     report: Report,
-    running: &BTreeMap<ContainerId, Option<Limits>>,
+    running: &BTreeMap<ContainerId, Running>,
     samples: &Samples,
     now: Instant,
 ) -> Report {
@@ -38,10 +46,12 @@ pub fn with_samples(
     let samples_of = |container: &ContainerId| {
         let closed = unacknowledged.get(container).copied().into_iter().flatten();
         let fitting = closed.filter(|sample| sample.sequence <= newest);
+        let Running { limits, stages } = running.get(container).copied().unwrap_or_default();
         ContainerSamples {
             container: container.to_string(),
-            limits: running.get(container).copied().flatten(),
+            limits,
             samples: fitting.map(|sample| sample.at(now)).collect(),
+            stages,
         }
     };
     let containers = containers.into_iter().map(samples_of).collect();
@@ -85,6 +95,13 @@ mod tests {
 
     use super::*;
     use crate::sensors::{Counted, HeldMemory, Reading};
+
+    const STAGES: StageProgress = StageProgress {
+        stages_ended: u32::MAX,
+        since_ms: u32::MAX,
+        part_ended: 0.5,
+        part_begun: 1.0,
+    };
 
     fn without_samples() -> Report {
         Report {
@@ -152,12 +169,15 @@ mod tests {
     #[test]
     fn a_running_container_is_reported_before_its_first_sample() {
         let limits = Limits { memory_bytes: Some(7), ..Limits::default() };
-        let running = BTreeMap::from([(id(1), Some(limits))]);
+        let stages = StageProgress { stages_ended: 3, ..STAGES };
+        let running = Running { limits: Some(limits), stages: Some(stages) };
+        let running = BTreeMap::from([(id(1), running)]);
         let samples = Samples::default();
         let report = with_samples(without_samples(), &running, &samples, Instant::now());
         assert_eq!(report.sequence, 0);
         assert_eq!(report.containers[0].container, id(1).to_string());
         assert_eq!(report.containers[0].limits, Some(limits));
+        assert_eq!(report.containers[0].stages, Some(stages));
     }
 
     #[test]
@@ -182,7 +202,8 @@ mod tests {
             network_weight_bytes_per_s: Some(u64::MAX),
             network_cap_bytes_per_s: Some(u64::MAX),
         };
-        let running = (0..400).map(|number| (id(number), Some(limits))).collect();
+        let running = Running { limits: Some(limits), stages: Some(STAGES) };
+        let running = (0..400).map(|number| (id(number), running)).collect();
         let with_victims = || Report {
             pressure: Some(Pressure::default()),
             memory_victims: (0..400)

@@ -7,7 +7,7 @@ mod runs;
 
 use std::error::Error;
 
-use elastane_core::{Demand, Resources};
+use elastane_core::{Demand, Resources, StageEnds};
 use elastane_predict::{LateTracker, Outcome, PastRun, RecurringSettings, Tracker, predict_next};
 use runs::Application;
 
@@ -54,6 +54,7 @@ fn learned(runs: &[Demand]) -> Result<Option<Demand>, Box<dyn Error>> {
         ended_ms,
         outcome: Outcome::Succeeded,
         used: used.clone(),
+        stage_ends: StageEnds::default(),
     });
     let past: Vec<PastRun> = past.collect();
     let outlook = predict_next(&past, &RecurringSettings::default());

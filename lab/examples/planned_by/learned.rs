@@ -1,6 +1,6 @@
 //! Predictions from earlier runs, as in production, instead of the true demand.
 
-use elastane_core::{Demand, DemandError, Resources};
+use elastane_core::{Demand, DemandError, Resources, StageEnds};
 use elastane_predict::{Outcome, PastRun};
 use elastane_sim::random::{Purpose, Random};
 use elastane_sim::workload::{ApplicationSpec, Workload, stretched};
@@ -41,6 +41,7 @@ pub fn learned(
                     ended_ms: run as i64,
                     outcome: Outcome::Succeeded,
                     used: recorded(&one, run_seed, at)?,
+                    stage_ends: StageEnds::default(),
                 })
             })
             .collect();

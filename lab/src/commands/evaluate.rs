@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use elastane_cli::bar::bar;
 use elastane_cli::failure::{Failure, write};
+use elastane_core::StageEnds;
 use elastane_lab::evaluation::{Evaluated, History, evaluate_foreseen};
 use elastane_predict::{ContainerKind, Outcome, PastRun, RecurringSettings};
 
@@ -127,7 +128,13 @@ fn judge(applications: &[RecordedApplication], settings: &RecurringSettings) -> 
 }
 
 fn past_run((order, run): (i64, &Recorded)) -> PastRun {
-    PastRun { id: run.name.clone(), ended_ms: order, outcome: run.outcome, used: run.used.clone() }
+    PastRun {
+        id: run.name.clone(),
+        ended_ms: order,
+        outcome: run.outcome,
+        used: run.used.clone(),
+        stage_ends: StageEnds::default(),
+    }
 }
 
 fn write_prediction(folder: &Path, judged: &Judged) -> Result<(), Failure> {

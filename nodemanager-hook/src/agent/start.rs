@@ -25,6 +25,7 @@ use super::{
     network::{self, NodeNetwork},
     node::WatchedNode,
     reader::Reader,
+    stages::ToldStages,
 };
 use crate::{
     actuators::{KernelFiles, LimitError, Margin, OwnGroups},
@@ -138,6 +139,7 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
         network,
         node: WatchedNode::new(sensor, capacity.memory_bytes, config.memory),
         decommissions: Decommissions::new(Path::new(PROC), troubles.clone()),
+        stages: ToldStages::open(Path::new(PROC), troubles.clone()),
         reported: 0,
         troubles,
         status_file: status::path(&config.socket.path),

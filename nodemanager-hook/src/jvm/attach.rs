@@ -31,7 +31,7 @@ use super::{
     attach_error::{AttachError, MOST_ANSWER_BYTES},
     command::JvmCommand,
     host::JvmHost,
-    job_files::JobTmp,
+    job_files::JobDirectory,
     process_handle::{ProcessHandle, ProcessStatus},
     reply::{self, AttachReply},
     trigger::Trigger,
@@ -107,7 +107,7 @@ impl Attach {
     fn connect(&self) -> Result<UnixStream, AttachError> {
         let status = self.check()?;
         let failed = |source| self.system("open the files of", source);
-        let tmp = JobTmp::open(&self.process, status).map_err(failed)?;
+        let tmp = JobDirectory::tmp(&self.process, status).map_err(failed)?;
         let name = format!(".java_pid{}", status.inner_pid);
         let begun = Instant::now();
         let mut trigger = None;
@@ -142,7 +142,7 @@ impl Attach {
     /// not catch it, so the signal mask and the process are checked again just before.
     fn request_listener<'a>(
         &self,
-        tmp: &'a JobTmp,
+        tmp: &'a JobDirectory,
         status: ProcessStatus,
     ) -> Result<Trigger<'a>, AttachError> {
         let pid = self.process.pid();
@@ -163,7 +163,7 @@ impl Attach {
     /// Connects without waiting, by the open handle instead of the name.
     fn try_connect(
         &self,
-        tmp: &JobTmp,
+        tmp: &JobDirectory,
         socket_file: &OwnedFd,
         uid: u32,
     ) -> Result<UnixStream, AttachError> {

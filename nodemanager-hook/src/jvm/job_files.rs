@@ -1,6 +1,6 @@
-//! Files in a job's `/tmp` as the job sees it, reached with the job's rights. The job decides what is there: each component is
-//! opened by itself as a place only, starting at the job's root, and used once it turns out to be what a JVM makes. So no link
-//! and no mount leads elsewhere, and no device is opened.
+//! Files in a job's `/tmp` or working directory as the job sees them, reached with the job's rights. The job decides what is
+//! there: each component is opened by itself as a place only, starting at a directory that the kernel names, and used once it
+//! turns out to be what is expected. So no link and no mount leads elsewhere, and no device is opened.
 
 use std::{
     fs, io,
@@ -18,20 +18,25 @@ use super::{
     process_handle::{ProcessHandle, ProcessStatus},
 };
 
-/// A directory at or below `/tmp` of a process. Its methods fail for a file that the JVM cannot
-/// have made; [`is_gone`](crate::sensors::is_gone) tells the error of a missing one.
+/// A directory of a process. Its methods fail for a file that the job's user cannot have made;
+/// [`is_gone`](crate::sensors::is_gone) tells the error of a missing one.
 #[derive(Debug)]
-pub struct JobTmp {
+pub struct JobDirectory {
     pub directory: OwnedFd,
     mount: u64,
     user: JobUser,
+    /// Its place, for errors.
+    path: &'static str,
 }
 
-impl JobTmp {
+const TMP: &str = "/tmp";
+const WORKING: &str = "its working directory";
+
+impl JobDirectory {
     /// Opens `/tmp`, which must be the job's own directory or one that everybody may use. It may be a mount.
-    pub fn open(process: &ProcessHandle, status: ProcessStatus) -> io::Result<Self> {
+    pub fn tmp(process: &ProcessHandle, status: ProcessStatus) -> io::Result<Self> {
         let user = JobUser::of(status);
-        let directory = open_place(&process.open_root()?, "tmp", user)?;
+        let directory = open_place(&process.open_root()?, "tmp", user, "")?;
         let stat = fstat(&directory)?;
         let mode = stat.st_mode & 0o7777;
         let is_own = stat.st_uid == user.uid && mode & 0o022 == 0;
@@ -42,13 +47,20 @@ impl JobTmp {
             );
             return Err(io::Error::other(reason));
         }
-        Ok(Self { mount: mount_of(&directory)?, directory, user })
+        Ok(Self { mount: mount_of(&directory)?, directory, user, path: TMP })
+    }
+
+    /// Opens the directory that a process works in.
+    pub fn working(process: &ProcessHandle, status: ProcessStatus) -> io::Result<Self> {
+        let directory = process.open_working()?;
+        let user = JobUser::of(status);
+        Ok(Self { mount: mount_of(&directory)?, directory, user, path: WORKING })
     }
 
     /// Opens a directory of the job's.
     pub fn below(&self, name: &str) -> io::Result<Self> {
         let (directory, _) = self.own(name, (SFlag::S_IFDIR, "directory"))?;
-        Ok(Self { directory, mount: self.mount, user: self.user })
+        Ok(Self { directory, ..*self })
     }
 
     pub fn open_regular(&self, name: &str) -> io::Result<(OwnedFd, FileStat)> {
@@ -76,30 +88,33 @@ impl JobTmp {
     }
 
     fn own(&self, name: &str, (kind, expected): (SFlag, &str)) -> io::Result<(OwnedFd, FileStat)> {
-        let file = open_place(&self.directory, name, self.user)?;
+        let (user, path) = (self.user, self.path);
+        let file = open_place(&self.directory, name, user, path)?;
         let stat = fstat(&file)?;
         if !is(kind, &stat) {
-            return Err(io::Error::other(format!("/tmp/{name} is a link, or is not a {expected}")));
+            return Err(io::Error::other(format!(
+                "{path}/{name} is a link, or is not a {expected}"
+            )));
         }
-        let (found, uid) = (stat.st_uid, self.user.uid);
+        let (found, uid) = (stat.st_uid, user.uid);
         if found != uid {
-            let reason = format!("/tmp/{name} belongs to uid {found}, not to uid {uid}");
+            let reason = format!("{path}/{name} belongs to uid {found}, not to uid {uid}");
             return Err(io::Error::other(reason));
         }
         if mount_of(&file)? != self.mount {
-            return Err(io::Error::other(format!("/tmp/{name} is mounted there")));
+            return Err(io::Error::other(format!("{path}/{name} is mounted there")));
         }
         Ok((file, stat))
     }
 }
 
 /// Opens a file as a place only, whatever it is; a link as itself.
-fn open_place(directory: &OwnedFd, name: &str, user: JobUser) -> io::Result<OwnedFd> {
+fn open_place(directory: &OwnedFd, name: &str, user: JobUser, path: &str) -> io::Result<OwnedFd> {
     let _rights = user.enter()?;
     let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     openat(directory, name, flags, Mode::empty()).map_err(|error| match error {
         Errno::ENOENT | Errno::ESRCH => error.into(),
-        _ => io::Error::other(format!("/tmp/{name}: {error}")),
+        _ => io::Error::other(format!("{path}/{name}: {error}")),
     })
 }
 

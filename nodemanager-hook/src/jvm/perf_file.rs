@@ -3,7 +3,7 @@
 use std::{fs::File, io, os::unix::fs::FileExt};
 
 use super::{
-    job_files::JobTmp,
+    job_files::JobDirectory,
     mappings::MappedFile,
     perf_data::{self, PerfData, PerfDataError},
     process_handle::{ProcessHandle, ProcessStatus},
@@ -28,7 +28,8 @@ impl PerfFile {
         status: ProcessStatus,
         mapped: &MappedFile,
     ) -> io::Result<Option<Self>> {
-        let directory = JobTmp::open(process, status).and_then(|tmp| tmp.below(&mapped.directory));
+        let directory =
+            JobDirectory::tmp(process, status).and_then(|tmp| tmp.below(&mapped.directory));
         let name = status.inner_pid.to_string();
         let (file, stat) = match directory.and_then(|one| one.open_regular(&name)) {
             Err(error) if is_gone(&error) => return Ok(None),

@@ -83,6 +83,11 @@ impl ProcessHandle {
         Ok(openat(&self.directory, "root", PLACE, Mode::empty())?)
     }
 
+    /// The directory that the process works in.
+    pub fn open_working(&self) -> io::Result<OwnedFd> {
+        Ok(openat(&self.directory, "cwd", PLACE, Mode::empty())?)
+    }
+
     fn read<T>(&self, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
         let mut bytes = Vec::with_capacity(4096);
         self.open_file(name)?.take(MOST_BYTES).read_to_end(&mut bytes)?;

@@ -9,18 +9,18 @@ use nix::{
     unistd::{UnlinkatFlags, unlinkat},
 };
 
-use super::{job_files::JobTmp, process_handle::ProcessStatus};
+use super::{job_files::JobDirectory, process_handle::ProcessStatus};
 
 /// The file in the job's `/tmp`. Dropping this removes the file.
 #[derive(Debug)]
 pub struct Trigger<'a> {
-    tmp: &'a JobTmp,
+    tmp: &'a JobDirectory,
     name: String,
 }
 
 impl<'a> Trigger<'a> {
     /// Makes the file as the job's user: Java 8 accepts no other's.
-    pub fn new(tmp: &'a JobTmp, status: ProcessStatus) -> io::Result<Self> {
+    pub fn new(tmp: &'a JobDirectory, status: ProcessStatus) -> io::Result<Self> {
         let name = format!(".attach_pid{}", status.inner_pid);
         let flags =
             OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_WRONLY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;

@@ -35,8 +35,9 @@ pub struct Workers<Job, Done> {
 }
 
 impl<Job: Send + 'static, Done: Send + 'static> Workers<Job, Done> {
-    /// Starts the threads. `most` bounds the jobs that wait or whose result nobody has collected.
+    /// Starts the threads, with this name. `most` bounds the jobs that wait or whose result nobody has collected.
     pub fn start(
+        name: &str,
         most: usize,
         work: impl Fn(Job) -> Done + Send + Sync + 'static,
     ) -> io::Result<Self> {
@@ -45,7 +46,7 @@ impl<Job: Send + 'static, Done: Send + 'static> Workers<Job, Done> {
         let (queue, work) = (Arc::new(Mutex::new(queue)), Arc::new(work));
         for _ in 0..THREADS {
             let (queue, work, finished) = (Arc::clone(&queue), Arc::clone(&work), finished.clone());
-            let thread = thread::Builder::new().name("jvm".into());
+            let thread = thread::Builder::new().name(name.into());
             thread.spawn(move || run(&queue, &*work, &finished))?;
         }
         Ok(Self { jobs, done, open: AtomicUsize::new(0), most })
@@ -106,7 +107,7 @@ mod tests {
     fn jobs_that_hang_hold_up_no_others_unless_all_threads_have_one() {
         let (let_go, held) = mpsc::channel::<()>();
         let held = Mutex::new(held);
-        let workers = Workers::start(8, move |hangs: bool| {
+        let workers = Workers::start("test", 8, move |hangs: bool| {
             if hangs {
                 let _ = held.lock().recv();
             }
@@ -132,7 +133,7 @@ mod tests {
     fn a_full_queue_takes_no_job() {
         let (let_go, held) = mpsc::channel::<()>();
         let held = Mutex::new(held);
-        let workers = Workers::start(2, move |job: u32| {
+        let workers = Workers::start("test", 2, move |job: u32| {
             let _ = held.lock().recv();
             job
         });

@@ -22,6 +22,7 @@ pub mod progress;
 pub mod reprovision;
 pub mod resources;
 pub mod running;
+mod stages;
 mod timeline;
 mod windows;
 
@@ -33,6 +34,7 @@ pub use node::Node;
 pub use progress::{Progress, ProgressError};
 pub use resources::{Resource, Resources};
 pub use running::Running;
+pub use stages::{StageEnds, StageEndsError, StagesDone};
 
 /// The length of one slot of a demand and of one closed sample, in milliseconds.
 pub const SLOT_MS: u32 = 3_000;

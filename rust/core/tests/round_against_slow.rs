@@ -12,7 +12,7 @@ use elastane_core::cluster::{
 };
 use elastane_core::fit::{Excess, Peaks};
 use elastane_core::policy::{Candidate, Place, Policy};
-use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources};
+use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources, StageEnds};
 use proptest::prelude::*;
 
 use reference::events::{Event, GB, Submission, event, submission};
@@ -96,6 +96,7 @@ impl Told {
                 demand,
                 margin: submission.margin,
                 basis: Basis::Profile("profile".into()),
+                stage_ends: StageEnds::default(),
             })
         };
         let demands = [

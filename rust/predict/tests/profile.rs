@@ -18,7 +18,12 @@ fn run(number: usize, outcome: Outcome, slots: Vec<Resources>) -> Run {
         started_ms: 0,
         ended_ms: number as i64,
         outcome,
-        series: vec![RunSeries { kind: ContainerKind::DEFAULT_EXECUTOR, containers: 2, slots }],
+        series: vec![RunSeries {
+            stage_ends_ms: Vec::new(),
+            kind: ContainerKind::DEFAULT_EXECUTOR,
+            containers: 2,
+            slots,
+        }],
     }
 }
 
@@ -138,6 +143,7 @@ fn executors_of_two_priorities_are_planned_each_by_their_own_series() {
     let runs = [1, 2].map(|at| {
         let mut run = run(at, Outcome::Succeeded, steps(20, 1.0, 1e9));
         run.series.push(RunSeries {
+            stage_ends_ms: Vec::new(),
             kind: ContainerKind::Executor { priority: 1 },
             containers: 1,
             slots: steps(8, 2.0, 6e9),
@@ -171,7 +177,12 @@ fn a_series_that_is_no_demand_is_named() {
 
 #[test]
 fn the_length_is_that_of_the_longest_executor_and_else_of_the_master() {
-    let of = |kind, slots| RunSeries { kind, containers: 1, slots: steps(slots, 1.0, 1e9) };
+    let of = |kind, slots| RunSeries {
+        stage_ends_ms: Vec::new(),
+        kind,
+        containers: 1,
+        slots: steps(slots, 1.0, 1e9),
+    };
     let longest = ContainerKind::Executor { priority: 1 };
     let runs = |with_executors: bool| {
         [1, 2, 3].map(|at| {

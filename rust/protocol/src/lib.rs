@@ -14,12 +14,12 @@ pub use body::{BodyError, decode, encode};
 pub use plan::{ContainerPlan, Limits, Reply, Step};
 pub use report::{
     CanLimit, Capacity, ContainerSamples, DecommissionOutcome, Decommissioned, MemoryVictim,
-    Pressure, Report, Sample, Usage,
+    Pressure, Report, Sample, StageProgress, Usage,
 };
 pub use socket::{AgentRequest, AgentResponse, RunningContainer};
 
 /// The version of all types in this crate. Both sides refuse any other.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// The largest body, and the largest frame on the socket, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;

@@ -97,6 +97,22 @@ pub struct ContainerSamples {
     pub limits: Option<crate::Limits>,
     /// Closed samples, oldest first.
     pub samples: Vec<Sample>,
+    /// How far its application has come, where the application tells that in a file of the container's.
+    pub stages: Option<StageProgress>,
+}
+
+/// How far an application of stages has come, as it told. Spark's plugin tells it, see `docs/spark-plugin.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StageProgress {
+    /// The number of stages that have ended.
+    pub stages_ended: u32,
+    /// The time from the end of the latest one to the report, in milliseconds; from the application's begin where none has
+    /// ended.
+    pub since_ms: u32,
+    /// The part of the running stages' tasks that have ended, 0 to 1.
+    pub part_ended: f32,
+    /// The part of the running stages' tasks that have begun, ended ones included, 0 to 1.
+    pub part_begun: f32,
 }
 
 /// The usage of one container in one closed interval, usually 3 s long.

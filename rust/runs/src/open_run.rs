@@ -20,6 +20,17 @@ pub enum RunEvent {
         /// Its next sample.
         sample: ContainerSample,
     },
+    /// Stages of the application ended, see [`RunRecorder::stages_ended`].
+    StagesEnded {
+        /// YARN's application id.
+        application_id: String,
+        /// YARN's container id.
+        container: String,
+        /// The number of stages that have ended.
+        stages: u32,
+        /// When the latest of them ended, since the container's start.
+        since_start_ms: i64,
+    },
     /// A part of the run was not seen.
     CutOff {
         /// YARN's application id.

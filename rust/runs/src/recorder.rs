@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::run::RunSeries;
 use crate::sample::ContainerSample;
 
+mod stages;
 mod state;
+
+use stages::RecordedStages;
 
 /// The longest series, in slots: 24 h. Later samples of a container are not recorded.
 pub const MAX_SLOTS: usize = 24 * 60 * 60 * 1_000 / SLOT_MS as usize;
@@ -84,6 +87,19 @@ impl RunRecorder {
             || executors.count() < MOST_EXECUTOR_KINDS
     }
 
+    /// So many stages of a container's application have ended, the latest of them at this time since the container's start.
+    /// Returns whether that is news.
+    pub fn stages_ended(&mut self, container: &str, stages: u32, since_start_ms: i64) -> bool {
+        let Some(container) = self.containers.get(container) else {
+            return false;
+        };
+        // As crowded as at its latest sample.
+        let on_free_nodes_ms = container.free_ms + since_start_ms - container.measured_ms;
+        let age_ms = on_free_nodes_ms.clamp(0, LONGEST_MS) as u32;
+        let totals = self.totals.get_mut(&container.kind);
+        totals.is_some_and(|totals| totals.stages.ended(stages, age_ms))
+    }
+
     /// The number of samples that were left out: late samples, those outside a container's first 24 h, of
     /// length 0, of one kind too many, or with an amount that is not from 0 to 1e30.
     pub fn left_out(&self) -> u64 {
@@ -108,6 +124,7 @@ impl RunRecorder {
                 kind,
                 containers: totals.containers,
                 slots: totals.slots.iter().map(Total::mean).collect(),
+                stage_ends_ms: totals.stages.ends_ms().to_vec(),
             })
             .collect()
     }
@@ -200,6 +217,7 @@ impl RecordedContainer {
 struct Totals {
     containers: u32,
     slots: Vec<Total>,
+    stages: RecordedStages,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

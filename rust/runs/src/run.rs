@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use elastane_core::{ContainerKind, Demand, DemandError, Resources, SLOT_MS};
+use elastane_core::{ContainerKind, Demand, DemandError, Resources, SLOT_MS, StageEnds};
 use serde::{Deserialize, Serialize};
 
 /// How a run ended.
@@ -62,6 +62,12 @@ impl Run {
         let series = self.series.iter().find(|series| series.kind == kind);
         series.map(|series| Demand::series(SLOT_MS, &series.slots)).transpose()
     }
+
+    /// When the application's stages ended, as parts of the life of a container of this kind; empty where it told none.
+    pub fn stage_ends(&self, kind: ContainerKind) -> StageEnds {
+        let series = self.series.iter().find(|series| series.kind == kind);
+        series.map(RunSeries::stage_ends).unwrap_or_default()
+    }
 }
 
 /// The use of the containers of one kind, slot by slot from a container's start.
@@ -73,4 +79,15 @@ pub struct RunSeries {
     pub containers: u32,
     /// The mean use of one container, one value for each [`elastane_core::SLOT_MS`].
     pub slots: Vec<Resources>,
+    /// When the application's stages ended, in milliseconds since a container's start; empty where it told none.
+    pub stage_ends_ms: Vec<u32>,
+}
+
+impl RunSeries {
+    /// Stages that end after the last sample end with it.
+    fn stage_ends(&self) -> StageEnds {
+        let length_ms = self.slots.len() as f32 * SLOT_MS as f32;
+        let part = |end_ms: &u32| (*end_ms as f32 / length_ms).min(1.0);
+        StageEnds::new(&self.stage_ends_ms.iter().map(part).collect::<Vec<_>>()).unwrap_or_default()
+    }
 }

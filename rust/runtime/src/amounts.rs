@@ -47,6 +47,11 @@ pub(crate) fn check(report: &Report) -> Result<(), AmountError> {
             within(format_args!("{what}: length in ms"), sample.length_ms, 0, LONGEST_MS)?;
             check_usage(&what, &sample.usage)?;
         }
+        if let Some(stages) = samples.stages {
+            let of = |what: &str| format!("{what} of tasks of {}", samples.container);
+            share(of("ended part"), stages.part_ended)?;
+            share(of("begun part"), stages.part_begun)?;
+        }
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
-//! The progress of containers, estimated from their use so far.
+//! The progress of containers: by the stages that their applications tell, or else estimated from their use so far.
 
 use std::collections::HashMap;
 
 use elastane_core::cluster::{ApplicationId, Container};
 use elastane_core::reprovision::Used;
-use elastane_core::{Cluster, ContainerKind, Demand, Progress, Resources, SLOT_MS};
+use elastane_core::{Cluster, ContainerKind, Demand, Progress, Resources, SLOT_MS, StagesDone};
 use elastane_predict::LateTracker;
-use elastane_protocol::Report;
+use elastane_protocol::{Report, StageProgress};
 
 use crate::amounts::used_in;
 
@@ -47,6 +47,10 @@ impl Trackers {
     pub(crate) fn follow(&mut self, cluster: &mut Cluster, report: &Report, now_ms: i64) {
         for samples in &report.containers {
             let id = samples.container.as_str();
+            let by_stages = samples.stages.and_then(|it| by_stages(cluster, id, it, now_ms));
+            if let Some(progress) = by_stages {
+                self.told(id, progress);
+            }
             let mut is_new = false;
             let factors = cluster.corrected_by(id);
             for sample in &samples.samples {
@@ -131,6 +135,7 @@ impl Trackers {
 
     /// Forgets containers that disappeared with their node.
     pub(crate) fn retain_known(&mut self, cluster: &Cluster) {
+        self.told.retain(|id, _| cluster.container(id).is_some());
         let unfinished = &mut self.unfinished;
         self.by_container.retain(|id, tracked| {
             let is_known = cluster.container(id).is_some();
@@ -140,6 +145,25 @@ impl Trackers {
             is_known
         });
     }
+}
+
+/// Where earlier runs of the application were with so many stages done. None where they told no stages, or fewer.
+fn by_stages(cluster: &Cluster, id: &str, told: StageProgress, now_ms: i64) -> Option<Progress> {
+    let container = cluster.container(id)?;
+    let length_ms = cluster.predicted_demand(id)?.duration_ms()?;
+    let application = cluster.application(container.application)?;
+    let predicted = application.demands.of(container.kind)?;
+    let since_ms = match told.stages_ended {
+        0 => now_ms.saturating_sub(container.start_ms),
+        _ => i64::from(told.since_ms),
+    };
+    let done = StagesDone {
+        ended: told.stages_ended as usize,
+        since_ms,
+        part_ended: f64::from(told.part_ended),
+        part_begun: f64::from(told.part_begun),
+    };
+    predicted.stage_ends.progress(done, length_ms as f64)
 }
 
 fn note_unfinished(

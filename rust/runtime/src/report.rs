@@ -96,6 +96,9 @@ pub(crate) fn ingest(
             ingested.foresight.add(cluster, &container, sample, end_ms);
             ingested.samples += 1;
         }
+        if let Some(stages) = samples.stages {
+            runs.stages_told(id, &container, stages, now_ms);
+        }
         if let Some(last) = samples.samples.last() {
             cluster.measured_memory(id, last.usage.memory_bytes as f64);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use elastane_core::SLOT_MS;
 use elastane_core::cluster::{ApplicationId, Container};
-use elastane_protocol::Sample;
+use elastane_protocol::{Sample, StageProgress};
 use elastane_runs::{
     ContainerSample, Crowding, MOST_EXECUTOR_KINDS, OpenRun, Outcome, Run, RunEvent, RunSettings,
     SubmissionRecord,
@@ -228,6 +228,28 @@ impl Runs {
             sample,
         });
         run.recorder.add(id, container.kind, sample);
+    }
+
+    /// What a container's application tells of its stages.
+    pub(crate) fn stages_told(
+        &mut self,
+        id: &str,
+        container: &Container,
+        stages: StageProgress,
+        now_ms: i64,
+    ) {
+        let Some(Recording { run, .. }) = self.recordings.get_mut(&container.application) else {
+            return;
+        };
+        let since_start_ms = now_ms - i64::from(stages.since_ms) - container.start_ms;
+        if run.recorder.stages_ended(id, stages.stages_ended, since_start_ms) {
+            self.news.push(RunEvent::StagesEnded {
+                application_id: run.application_id.clone(),
+                container: id.to_owned(),
+                stages: stages.stages_ended,
+                since_start_ms,
+            });
+        }
     }
 
     /// The runs whose last samples have arrived by now.

@@ -43,6 +43,7 @@ fn run(number: u64) -> Run {
         ended_ms: number as i64,
         outcome: Outcome::Succeeded,
         series: vec![RunSeries {
+            stage_ends_ms: Vec::new(),
             kind: ContainerKind::DEFAULT_EXECUTOR,
             containers: 1,
             slots: (0..100).map(slot).collect(),

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{GB, NODE, START_MS, commit, journal, open, register, submission, unencoded_report};
-use elastane_protocol::{MemoryVictim, Pressure, Report, Usage, VERSION, encode};
+use elastane_protocol::{MemoryVictim, Pressure, Report, StageProgress, Usage, VERSION, encode};
 use elastane_runtime::Elastane;
 
 fn told(elastane: &Elastane, report: &Report) -> Result<Vec<u8>, String> {
@@ -36,6 +36,11 @@ fn a_bad_number_is_named_with_what_is_allowed() {
             report.pressure = Some(Pressure { memory: 99.0, ..Pressure::default() });
         }),
         told(&elastane, &victims).unwrap_err(),
+        with(|report| {
+            let half =
+                StageProgress { stages_ended: 1, since_ms: 0, part_ended: 0.5, part_begun: 0.5 };
+            report.containers[0].stages = Some(StageProgress { part_begun: f32::NAN, ..half });
+        }),
     ];
     assert_eq!(
         refused,
@@ -48,6 +53,7 @@ fn a_bad_number_is_named_with_what_is_allowed() {
             "usage of all containers: waited for cores is NaN, 0 to 1000000 is allowed",
             "pressure of memory is 99, 0 to 1 is allowed",
             "memory of a is 18446744073709551615, 0 to 1152921504606846976 is allowed",
+            "begun part of tasks of a is NaN, 0 to 1 is allowed",
         ]
     );
     let status: serde_json::Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();

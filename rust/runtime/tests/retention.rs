@@ -70,6 +70,7 @@ fn large(number: i64) -> Run {
         ended_ms: START_MS + number,
         outcome: Outcome::Failed,
         series: vec![RunSeries {
+            stage_ends_ms: Vec::new(),
             kind: ContainerKind::DEFAULT_EXECUTOR,
             containers: 1,
             slots: (0..4_000)

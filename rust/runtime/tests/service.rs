@@ -7,7 +7,7 @@ use common::{GB, NODE, START_MS, free, request, submission, unencoded_report};
 use elastane_core::cluster::{
     ApplicationId, Ask, Basis, CommitRequest, Demands, NodeId, Predicted,
 };
-use elastane_core::{Demand, Resources};
+use elastane_core::{Demand, Resources, StageEnds};
 use elastane_runs::{ContainerKind, Outcome, RunEvent};
 use elastane_runtime::{
     JournalEvent, Placed, Service, ServiceSettings, Submitted, submission_record,
@@ -101,6 +101,7 @@ fn a_prediction_that_is_handed_in_plans_the_next_container() {
         demand: Demand::series(3_000, &[slot]).unwrap(),
         margin: 0.0,
         basis: Basis::Profile("nightly".into()),
+        stage_ends: StageEnds::default(),
     };
     service.set_prediction(application, KIND, Some(predicted));
     service.pending(application, ask(1), START_MS);
@@ -117,6 +118,7 @@ fn use_is_compared_with_what_was_predicted() {
         demand: Demand::series(3_000, &[slot, slot]).unwrap(),
         margin: 0.2,
         basis: Basis::Profile("nightly".into()),
+        stage_ends: StageEnds::default(),
     };
     service.set_prediction(application, KIND, Some(predicted));
     service.pending(application, ask(1), START_MS);

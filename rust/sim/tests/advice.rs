@@ -2,7 +2,7 @@
 #![allow(clippy::expect_used, reason = "a helper of tests")]
 
 use elastane_core::cluster::{Basis, Demands, NodeId, Predicted, QueueShare, Request};
-use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
+use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS, StageEnds};
 use elastane_runs::{LedgerSubject, RunSeries};
 use elastane_runtime::{PastApplication, PastCluster, PastContainer, PastNode, ServiceSettings};
 use elastane_sim::Advice;
@@ -46,13 +46,18 @@ fn application(number: usize, submitted_s: i64, containers: Vec<PastContainer>) 
     let series = |kind: ContainerKind| {
         let lives = containers.iter().filter(|it| it.kind == kind).map(life_ms);
         let slots = lives.max()? as usize / SLOT_MS as usize;
-        Some(RunSeries { kind, containers: 1, slots: vec![LITTLE; slots] })
+        Some(RunSeries {
+            stage_ends_ms: Vec::new(),
+            kind,
+            containers: 1,
+            slots: vec![LITTLE; slots],
+        })
     };
     let series: Vec<RunSeries> = [MASTER, EXECUTOR].into_iter().filter_map(series).collect();
     let predicted = series.iter().map(|it| {
         let demand = Demand::series(SLOT_MS, &it.slots).expect("a series");
         let basis = Basis::Profile("known".into());
-        (it.kind, Predicted { demand, margin: 0.2, basis })
+        (it.kind, Predicted { demand, margin: 0.2, basis, stage_ends: StageEnds::default() })
     });
     PastApplication {
         subject: LedgerSubject {

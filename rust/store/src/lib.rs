@@ -23,6 +23,7 @@ mod run;
 mod save_queue;
 mod schema;
 mod snapshot;
+mod stage_ends;
 mod submission;
 
 pub use depository::Depository;

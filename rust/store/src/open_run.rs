@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use elastane_runs::{ContainerKind, ContainerSample, OpenRun, Outcome, RunEvent};
+use elastane_runs::{ContainerKind, ContainerSample, OpenRun, Outcome, RunEvent, RunRecorder};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
@@ -24,12 +24,38 @@ const SHORTEN_FOR: Duration = Duration::from_millis(250);
 /// A batch or a recorder is smaller; a recorder of 24 h and 10,000 containers is 4 MB.
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 
-/// A batch has the samples of one run in the order of their arrival.
+/// A batch has what came of one run, in the order of its arrival.
 #[derive(Serialize, Deserialize)]
-struct BatchSample {
-    container: String,
-    kind: ContainerKind,
-    sample: ContainerSample,
+enum BatchEntry {
+    Sampled { container: String, kind: ContainerKind, sample: ContainerSample },
+    StagesEnded { container: String, stages: u32, since_start_ms: i64 },
+}
+
+impl BatchEntry {
+    /// What of an event goes into a batch, and of which application.
+    fn of(event: &RunEvent) -> Option<(&str, Self)> {
+        match event {
+            RunEvent::Sampled { application_id, container, kind, sample } => {
+                let container = container.clone();
+                Some((application_id, Self::Sampled { container, kind: *kind, sample: *sample }))
+            }
+            RunEvent::StagesEnded { application_id, container, stages, since_start_ms } => {
+                let (container, stages) = (container.clone(), *stages);
+                let since_start_ms = *since_start_ms;
+                Some((application_id, Self::StagesEnded { container, stages, since_start_ms }))
+            }
+            _ => None,
+        }
+    }
+
+    fn add_to(self, recorder: &mut RunRecorder) {
+        match self {
+            Self::Sampled { container, kind, sample } => recorder.add(&container, kind, sample),
+            Self::StagesEnded { container, stages, since_start_ms } => {
+                recorder.stages_ended(&container, stages, since_start_ms);
+            }
+        }
+    }
 }
 
 impl Depository {
@@ -95,9 +121,9 @@ impl Depository {
         };
         let statement = "SELECT samples FROM open_samples WHERE application_id = ?1 ORDER BY id";
         self.rows(&action, statement, [id], |row| {
-            let batch: Vec<BatchSample> = unpack(&row.get::<_, Vec<u8>>(0)?)?;
-            for BatchSample { container, kind, sample } in batch {
-                run.recorder.add(&container, kind, sample);
+            let batch: Vec<BatchEntry> = unpack(&row.get::<_, Vec<u8>>(0)?)?;
+            for entry in batch {
+                entry.add_to(&mut run.recorder);
             }
             Ok(())
         })?;
@@ -135,27 +161,23 @@ impl Depository {
     }
 }
 
-fn batches(events: &[RunEvent]) -> BTreeMap<&str, Vec<BatchSample>> {
-    let mut batches: BTreeMap<&str, Vec<BatchSample>> = BTreeMap::new();
+fn batches(events: &[RunEvent]) -> BTreeMap<&str, Vec<BatchEntry>> {
+    let mut batches: BTreeMap<&str, Vec<BatchEntry>> = BTreeMap::new();
     for event in events {
-        match event {
-            // The state contains the samples before it.
-            RunEvent::Whole(run) => drop(batches.remove(run.application_id.as_str())),
-            RunEvent::Sampled { application_id, container, kind, sample } => {
-                let container = container.clone();
-                let sample = BatchSample { container, kind: *kind, sample: *sample };
-                batches.entry(application_id).or_default().push(sample);
-            }
-            _ => {}
+        if let RunEvent::Whole(run) = event {
+            // The state contains what came before it.
+            batches.remove(run.application_id.as_str());
+        } else if let Some((application_id, entry)) = BatchEntry::of(event) {
+            batches.entry(application_id).or_default().push(entry);
         }
     }
     batches
 }
 
-/// Samples are noted in batches.
+/// Samples and ends of stages are noted in batches.
 fn note(connection: &Connection, event: &RunEvent) -> Result<(), StatementError> {
     match event {
-        RunEvent::Sampled { .. } => 0,
+        RunEvent::Sampled { .. } | RunEvent::StagesEnded { .. } => 0,
         // Replacing the former row deletes its batches.
         RunEvent::Whole(run) => connection
             .prepare_cached(

@@ -7,7 +7,7 @@ use crate::codes::{outcome_code, outcome_of};
 use crate::depository::{Depository, limit};
 use crate::error::{StatementError, StoreError};
 use crate::prediction::PredictionRecord;
-use crate::{blob, prediction, submission};
+use crate::{blob, prediction, stage_ends, submission};
 
 /// The runs of one application, in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,23 +163,26 @@ fn insert(transaction: &Transaction<'_>, run: &Run) -> Result<(), StatementError
     let id = transaction.last_insert_rowid();
     for (position, series) in run.series.iter().enumerate() {
         let (kind, slots) = (i64::from(series.kind), blob::encode(&series.slots)?);
+        let stage_ends = stage_ends::encode(&series.stage_ends_ms)?;
         transaction.execute(
-            "INSERT INTO series (run, position, kind, containers, slots)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![id, position, kind, series.containers, slots],
+            "INSERT INTO series (run, position, kind, containers, slots, stage_ends)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![id, position, kind, series.containers, slots, stage_ends],
         )?;
     }
     Ok(())
 }
 
 fn series(connection: &Connection, run: i64) -> Result<Vec<RunSeries>, StatementError> {
-    let statement = "SELECT kind, containers, slots FROM series WHERE run = ?1 ORDER BY position";
+    let statement =
+        "SELECT kind, containers, slots, stage_ends FROM series WHERE run = ?1 ORDER BY position";
     let mut statement = connection.prepare_cached(statement)?;
     let series = statement.query_and_then([run], |row| {
         Ok(RunSeries {
             kind: ContainerKind::try_from(row.get::<_, i64>(0)?)?,
             containers: row.get(1)?,
             slots: blob::decode(&row.get::<_, Vec<u8>>(2)?)?,
+            stage_ends_ms: stage_ends::decode(&row.get::<_, Vec<u8>>(3)?)?,
         })
     });
     series?.collect()

@@ -100,6 +100,7 @@ mod tests {
             ended_ms: number as i64,
             outcome: Outcome::Succeeded,
             series: vec![RunSeries {
+                stage_ends_ms: Vec::new(),
                 kind: ContainerKind::DEFAULT_EXECUTOR,
                 containers: 1,
                 slots: (0..2_000)

@@ -9,8 +9,8 @@ use crate::error::{StoreError, StoreErrorKind};
 /// "ELST": SQLite's `application_id`, which tells a depository from another program's file.
 const APPLICATION_ID: i32 = 0x454c_5354;
 
-/// The version of the tables. Versions 1 to 5 were never released.
-pub(crate) const VERSION: i32 = 6;
+/// The version of the tables. Versions 1 to 6 were never released.
+pub(crate) const VERSION: i32 = 7;
 
 /// Submissions, predictions and models have no foreign key on runs: they are saved before their run,
 /// and saving a run again replaces it.
@@ -32,6 +32,7 @@ const TABLES: &str = "
         kind       INTEGER NOT NULL,
         containers INTEGER NOT NULL,
         slots      BLOB    NOT NULL,
+        stage_ends BLOB    NOT NULL,
         PRIMARY KEY (run, position)
     ) STRICT;
     CREATE TABLE submission (

@@ -236,7 +236,7 @@ fn the_schema_of_another_version_is_refused_and_stays_as_it_is() {
             Depository::open_existing(&path, Access::Read).unwrap_err(),
         ] {
             let text = error.to_string();
-            let expected = format!("schema version {version}, this program reads 6");
+            let expected = format!("schema version {version}, this program reads 7");
             assert!(text.contains(&expected), "{text}");
             assert_eq!(text.lines().count(), 1);
         }

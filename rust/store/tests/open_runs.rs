@@ -54,11 +54,26 @@ fn crowding() -> Crowding {
     })
 }
 
-fn recorded(samples: &[RunEvent]) -> RunRecorder {
+fn stages_ended(id: &str, container: &str, slot: i64) -> RunEvent {
+    RunEvent::StagesEnded {
+        application_id: id.into(),
+        container: container.into(),
+        stages: slot as u32 / 10,
+        since_start_ms: slot * 3_000,
+    }
+}
+
+fn recorded(events: &[RunEvent]) -> RunRecorder {
     let mut recorder = RunRecorder::new();
-    for sample in samples {
-        if let RunEvent::Sampled { container, kind, sample, .. } = sample {
-            recorder.add(container, *kind, *sample);
+    for event in events {
+        match event {
+            RunEvent::Sampled { container, kind, sample, .. } => {
+                recorder.add(container, *kind, *sample);
+            }
+            RunEvent::StagesEnded { container, stages, since_start_ms, .. } => {
+                recorder.stages_ended(container, *stages, *since_start_ms);
+            }
+            _ => {}
         }
     }
     recorder
@@ -88,10 +103,11 @@ fn samples_are_replayed_as_if_nothing_had_been() {
             sampled("a", "first", slot),
             sampled("b", "other", slot),
             sampled("a", "second", slot),
+            stages_ended("a", "first", slot),
         ];
         depository.checkpoint(&events, 20 + slot).unwrap();
         depository.shorten_open_runs().unwrap();
-        all.extend([events[0].clone(), events[2].clone()]);
+        all.extend([&events[0], &events[2], &events[3]].map(RunEvent::clone));
     }
     drop(depository);
     assert_eq!(count(&path, "open_samples"), 2 * 50);
@@ -99,6 +115,7 @@ fn samples_are_replayed_as_if_nothing_had_been() {
     assert_eq!(runs.len(), 2);
     let run = &runs[0];
     assert_eq!(run.recorder, recorded(&all));
+    assert_eq!(run.recorder.series()[0].stage_ends_ms.len(), 24);
     let known = (run.application_id.as_str(), run.started_ms, run.sampled_ms, run.ended_ms);
     assert_eq!(known, ("a", 7, 269, None));
     assert_eq!(run.outcome, Outcome::Succeeded);

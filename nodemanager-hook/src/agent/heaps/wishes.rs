@@ -166,7 +166,7 @@ impl HeapWishes {
         let is_needed = |asked: &JvmWishes| asked.open.is_none() && asked.waiting.is_some();
         if self.workers.is_none() && self.jvms.values().any(is_needed) {
             let attempts = Attempts::default();
-            let started = Workers::start(MAX_JOBS, move |job| attempts.make(&job));
+            let started = Workers::start("jvm", MAX_JOBS, move |job| attempts.make(&job));
             self.workers = troubles.check("heaps not changed", started);
         }
         let Some(workers) = &self.workers else {

@@ -48,9 +48,9 @@ impl Job {
         ProcessHandle::open(Path::new("/proc"), self.child.id()).unwrap()
     }
 
-    fn tmp(&self) -> io::Result<JobTmp> {
+    fn tmp(&self) -> io::Result<JobDirectory> {
         let process = self.process();
-        JobTmp::open(&process, process.status()?)
+        JobDirectory::tmp(&process, process.status()?)
     }
 }
 

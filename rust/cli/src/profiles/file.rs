@@ -44,6 +44,9 @@ struct SeriesInFile {
     memory_bytes: Vec<f32>,
     network_bytes_per_s: Vec<f32>,
     disk_bytes_per_s: Vec<f32>,
+    /// When the application's stages ended since a container's start; none where it told none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    stage_ends_ms: Vec<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -112,6 +115,7 @@ impl From<&RunSeries> for SeriesInFile {
             memory_bytes: column(Resource::Memory),
             network_bytes_per_s: column(Resource::Network),
             disk_bytes_per_s: column(Resource::Disk),
+            stage_ends_ms: series.stage_ends_ms.clone(),
         }
     }
 }
@@ -174,6 +178,11 @@ impl SeriesInFile {
                 return Err(format!("{name}[{at}]: {value}, finite and at least 0 is allowed"));
             }
         }
+        let falls = |pair: &[u32]| pair[1] < pair[0];
+        if let Some(at) = self.stage_ends_ms.windows(2).position(falls) {
+            let [before, end] = [self.stage_ends_ms[at], self.stage_ends_ms[at + 1]];
+            return Err(format!("stage_ends_ms[{}]: {end}, at least {before} is allowed", at + 1));
+        }
         let slot =
             |at: usize| Resources::from_array(columns.map(|(_, column)| f64::from(column[at])));
         let slots: Vec<Resources> = (0..length).map(slot).collect();
@@ -187,6 +196,7 @@ impl SeriesInFile {
             },
             containers: self.containers,
             slots,
+            stage_ends_ms: self.stage_ends_ms,
         })
     }
 }

@@ -21,6 +21,7 @@ pub fn run(key: &str, number: i64, outcome: Outcome) -> Run {
         ])
     };
     let series = |kind, containers, length| RunSeries {
+        stage_ends_ms: Vec::new(),
         kind,
         containers,
         slots: (0..length).map(slot).collect(),
@@ -44,6 +45,7 @@ pub fn run_of_two_kinds(number: i64) -> Run {
     let mut run = run(SALES, number, Outcome::Succeeded);
     let slot = Resources::from_array([2.0, 6.0 * 1_073_741_824.0, 0.0, 1e6]);
     run.series.push(RunSeries {
+        stage_ends_ms: Vec::new(),
         kind: ContainerKind::Executor { priority: 2 },
         containers: 1,
         slots: vec![slot; 6],

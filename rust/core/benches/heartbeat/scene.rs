@@ -5,7 +5,9 @@ use elastane_core::cluster::{
     Request, StartSearch, plan_starts,
 };
 use elastane_core::policy::{Favor, PolicyOptions, named};
-use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources, SLOT_MS};
+use elastane_core::{
+    Cluster, ClusterSettings, ContainerKind, Demand, Resources, SLOT_MS, StageEnds,
+};
 
 use crate::random::Random;
 use elastane_core::fit::Peaks;
@@ -94,8 +96,12 @@ fn wandering(random: &mut Random, mean: Resources, spread: f64, steps: usize) ->
 }
 
 fn predicted(slots: &[Resources]) -> Demands {
-    let predicted =
-        |demand| Predicted { demand, margin: 0.1, basis: Basis::Profile("profile".into()) };
+    let predicted = |demand| Predicted {
+        demand,
+        margin: 0.1,
+        basis: Basis::Profile("profile".into()),
+        stage_ends: StageEnds::default(),
+    };
     let demand = Demand::series(SLOT_MS, slots).ok();
     demand.map(|demand| (ContainerKind::DEFAULT_EXECUTOR, predicted(demand))).into_iter().collect()
 }

@@ -20,7 +20,7 @@ fn run(key: &str, ended_ms: i64, slots: &[[f64; 4]]) -> Run {
         started_ms: 0,
         ended_ms,
         outcome: Outcome::Succeeded,
-        series: vec![RunSeries { kind: EXECUTOR, containers: 2, slots }],
+        series: vec![RunSeries { stage_ends_ms: Vec::new(), kind: EXECUTOR, containers: 2, slots }],
     }
 }
 

@@ -8,10 +8,11 @@ mod exclusion;
 mod late;
 mod log_normal;
 mod selection;
+mod stages;
 mod tracker;
 mod usage_curve;
 
-use elastane_core::{ContainerKind, Demand, DemandError, Resources};
+use elastane_core::{ContainerKind, Demand, DemandError, Resources, StageEnds};
 use elastane_runs::{Outcome, Run};
 
 pub(crate) use confidence::leave_one_out_error;
@@ -39,6 +40,8 @@ pub struct PastRun {
     pub outcome: Outcome,
     /// What one container used from its start.
     pub used: Demand,
+    /// When the application's stages ended; empty where it told none.
+    pub stage_ends: StageEnds,
 }
 
 impl PastRun {
@@ -52,6 +55,7 @@ impl PastRun {
             ended_ms: run.ended_ms,
             outcome: run.outcome,
             used,
+            stage_ends: run.stage_ends(kind),
         };
         Ok(run.used(kind)?.map(past))
     }
@@ -97,6 +101,8 @@ pub struct Prediction {
     pub runs: Vec<String>,
     /// What the runs used; by a model of settings, scaled to the length and the amounts predicted.
     pub curves: Vec<UsageCurve>,
+    /// When the application's stages end; empty where the newest run told none.
+    pub stage_ends: StageEnds,
 }
 
 /// The prediction of the next run.
@@ -146,6 +152,7 @@ fn prediction(runs: &[&PastRun], least: f64) -> Result<Prediction, NotPredicted>
         confidence,
         runs: runs.iter().map(|run| run.id.clone()).collect(),
         curves,
+        stage_ends: stages::mean_ends(runs),
     })
 }
 

@@ -3,7 +3,7 @@
 //! Each run is divided by its held-out prediction. So the shapes differ from each other as a new run will
 //! differ from its prediction, regression errors included.
 
-use elastane_core::{Demand, DemandError, Resources, SLOT_MS};
+use elastane_core::{Demand, DemandError, Resources, SLOT_MS, StageEnds};
 use serde::{Deserialize, Serialize};
 
 use super::SettingsRun;
@@ -82,7 +82,10 @@ impl Shapes {
             .collect::<Result<Vec<_>, DemandError>>()?;
         let own_length_ms = f64::from(self.mean.slot_ms) * self.mean.slots.len() as f64;
         let mean = self.mean.scaled(targets.length_s() * 1e3 / own_length_ms, level)?;
-        Ok(Prediction { demand: with_most_memory(&mean, &curves)?, mean, confidence, runs, curves })
+        let demand = with_most_memory(&mean, &curves)?;
+        // Other settings move the ends of stages against each other.
+        let stage_ends = StageEnds::default();
+        Ok(Prediction { demand, mean, confidence, runs, curves, stage_ends })
     }
 }
 

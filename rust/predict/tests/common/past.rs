@@ -1,6 +1,6 @@
 //! Histories, and predictions of any confidence.
 
-use elastane_core::Demand;
+use elastane_core::{Demand, StageEnds};
 use elastane_predict::{Outcome, PastRun, Prediction, RecurringSettings, predict_next};
 
 pub fn past(runs: &[Demand]) -> Vec<PastRun> {
@@ -11,6 +11,7 @@ pub fn past(runs: &[Demand]) -> Vec<PastRun> {
             ended_ms: number,
             outcome: Outcome::Succeeded,
             used: used.clone(),
+            stage_ends: StageEnds::default(),
         })
         .collect()
 }

@@ -36,6 +36,7 @@ pub fn run(number: usize, rounds: f64, slots: f64) -> GivenRun {
             ended_ms: number as i64,
             outcome: Outcome::Succeeded,
             series: vec![RunSeries {
+                stage_ends_ms: Vec::new(),
                 kind: KIND,
                 containers: 1,
                 slots: (0..slots).map(use_in).collect(),

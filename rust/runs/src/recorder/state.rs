@@ -48,6 +48,9 @@ impl TryFrom<Unchecked> for RunRecorder {
                 ));
             }
         }
+        if let Some((kind, _)) = read.totals.iter().find(|(_, totals)| totals.stages.is_bad()) {
+            return Err(format!("the ends of stages of the {kind} fall, or are too many"));
+        }
         let (kinds, most) = (read.totals.len(), MOST_EXECUTOR_KINDS + 1);
         if kinds > most {
             return Err(format!("{kinds} kinds of containers, at most {most} are recorded"));

@@ -128,5 +128,6 @@ fn predicted(
         demand: PackedDemand::pack(&prediction.demand)?.unpack()?,
         margin: settings.margin_at(prediction.confidence),
         basis: Basis::Profile(Arc::clone(profile)),
+        stage_ends: prediction.stage_ends.clone(),
     })
 }

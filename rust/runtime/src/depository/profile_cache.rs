@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use elastane_core::StageEnds;
 use elastane_core::cluster::{Basis, Demands, Predicted};
 use elastane_predict::{Prediction, Profile, ProfileSettings, RunLength};
 use elastane_runs::{ContainerKind, RunSettings};
@@ -52,6 +53,7 @@ pub(crate) struct PlannedKind {
     pub(crate) confidence: f64,
     /// The fraction that is added to the demand.
     pub(crate) margin: f64,
+    pub(crate) stage_ends: StageEnds,
 }
 
 /// A profile as it is in memory, for people.
@@ -76,7 +78,8 @@ impl CachedProfile {
         let packed = |(kind, it): (_, &Prediction)| match PackedDemand::pack(&it.demand) {
             Ok(demand) => {
                 let (confidence, margin) = (it.confidence, made_by.margin_at(it.confidence));
-                Some(PlannedKind { kind, demand, confidence, margin })
+                let stage_ends = it.stage_ends.clone();
+                Some(PlannedKind { kind, demand, confidence, margin, stage_ends })
             }
             Err(error) => {
                 log::error!(
@@ -98,9 +101,14 @@ impl CachedProfile {
 
     /// The demands of all kinds. Takes some 50 us for each kind with runs of half an hour.
     fn unpack(&self, profile: &Arc<str>) -> Result<Demands, PackError> {
-        let unpacked = self.kinds.iter().map(|PlannedKind { kind, demand, margin, .. }| {
-            let basis = Basis::Profile(Arc::clone(profile));
-            Ok((*kind, Predicted { demand: demand.unpack()?, margin: *margin, basis }))
+        let unpacked = self.kinds.iter().map(|it| {
+            let predicted = Predicted {
+                demand: it.demand.unpack()?,
+                margin: it.margin,
+                basis: Basis::Profile(Arc::clone(profile)),
+                stage_ends: it.stage_ends.clone(),
+            };
+            Ok((it.kind, predicted))
         });
         unpacked.collect()
     }
@@ -214,7 +222,7 @@ impl ProfileCache {
 mod tests {
     use super::*;
     use crate::settings::RuntimeSettings;
-    use elastane_core::{Demand, Resources};
+    use elastane_core::{Demand, Resources, StageEnds};
 
     const KIND: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
 
@@ -231,6 +239,7 @@ mod tests {
             confidence: 1.0,
             runs: Vec::new(),
             curves: Vec::new(),
+            stage_ends: StageEnds::default(),
         };
         let profile = Profile {
             key: String::new(),

@@ -28,7 +28,12 @@ fn run(number: u16) -> Run {
         let third = (1.0 + (at % 5) as f64 + f64::from(number) / 50.0) / 3.0;
         Resources::from_array([third, 1e9 * third, 1e6 * third, 1e7 * third])
     };
-    let series = |kind| RunSeries { kind, containers: 1, slots: (0..40).map(slot).collect() };
+    let series = |kind| RunSeries {
+        stage_ends_ms: Vec::new(),
+        kind,
+        containers: 1,
+        slots: (0..40).map(slot).collect(),
+    };
     Run {
         application_key: KEY.to_owned(),
         application_id: format!("application_1_{number:04}"),

@@ -38,6 +38,8 @@ struct KindEntry {
     confidence: f64,
     /// The safety margin that the demand is planned with.
     margin_percent: f64,
+    /// The number of stages by which its progress is known; 0 where earlier runs told none.
+    stages: usize,
     peak: Resources,
     mean: Resources,
 }
@@ -65,7 +67,7 @@ impl ProfileEntry {
 impl KindEntry {
     /// None of a demand that cannot be unpacked; no container is planned by it, either.
     fn of(profile: &str, kind: &PlannedKind) -> Option<Self> {
-        let PlannedKind { kind, demand, confidence, margin } = kind;
+        let PlannedKind { kind, demand, confidence, margin, stage_ends } = kind;
         let demand = demand.unpack();
         let demand = demand.inspect_err(|error| log::error!("the profile {profile}: {error}"));
         demand.ok().map(|demand| Self {
@@ -73,6 +75,7 @@ impl KindEntry {
             request_priority: kind.priority(),
             confidence: *confidence,
             margin_percent: 100.0 * margin,
+            stages: stage_ends.parts().len(),
             peak: demand.peak(),
             mean: demand.mean(),
         })

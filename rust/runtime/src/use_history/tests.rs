@@ -13,6 +13,7 @@ fn samples(containers: &HashSet<u8>, cpu_cores: f32) -> Vec<ContainerSamples> {
     let of = |number: &u8| ContainerSamples {
         container: format!("container_{number}"),
         limits: None,
+        stages: None,
         samples: samples.clone(),
     };
     containers.iter().map(of).collect()

@@ -105,6 +105,7 @@ pub fn unencoded_report(sequence: u64, containers: &[(&str, f32, u64)]) -> Repor
             .map(|(container, cpu, memory)| ContainerSamples {
                 container: (*container).to_owned(),
                 limits: None,
+                stages: None,
                 samples: vec![sample(*cpu, *memory)],
             })
             .collect(),

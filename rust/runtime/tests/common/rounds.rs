@@ -41,6 +41,7 @@ pub fn record_rounds(path: &Path, runs: usize) -> String {
             ended_ms: number as i64 + 1,
             outcome: Outcome::Succeeded,
             series: vec![RunSeries {
+                stage_ends_ms: Vec::new(),
                 kind: ContainerKind::DEFAULT_EXECUTOR,
                 containers: 1,
                 slots: (0..rounds).map(slot).collect(),

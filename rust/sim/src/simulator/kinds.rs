@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use elastane_core::StageEnds;
 use elastane_core::cluster::{Basis, Predicted, Request};
 
 use super::newcomers::Newcomers;
@@ -49,6 +50,7 @@ impl Kinds {
                     demand: demand.on_grid(),
                     margin: settings.margin,
                     basis: Basis::Profile(Arc::from(spec.name.as_str())),
+                    stage_ends: StageEnds::default(),
                 }),
                 None => newcomers.as_mut().and_then(|it| it.predicted(spec.request)),
             },

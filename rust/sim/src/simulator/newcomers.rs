@@ -26,7 +26,12 @@ impl Newcomers {
                 started_ms: 0,
                 ended_ms: 0,
                 outcome: Outcome::Succeeded,
-                series: vec![RunSeries { kind, containers: spec.executors, slots }],
+                series: vec![RunSeries {
+                    stage_ends_ms: Vec::new(),
+                    kind,
+                    containers: spec.executors,
+                    slots,
+                }],
             };
             others.ran(&run, None, &settings(spec.request));
         }

@@ -10,7 +10,7 @@ use elastane_core::cluster::{
     Application, ApplicationId, Ask, Basis, CommitRequest, Demands, NodeId, Predicted, Request,
     WaitReason, plan_starts,
 };
-use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resources};
+use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resources, StageEnds};
 
 use crate::scenario::Pending;
 
@@ -131,8 +131,12 @@ fn in_order<'a>(waiting: &[&'a Pending]) -> Vec<(&'a Pending, u32)> {
 }
 
 fn predicted(demand: &Demand, margin: f64) -> Demands {
-    let predicted =
-        Predicted { demand: demand.clone(), margin, basis: Basis::Profile("scenario".into()) };
+    let predicted = Predicted {
+        demand: demand.clone(),
+        margin,
+        basis: Basis::Profile("scenario".into()),
+        stage_ends: StageEnds::default(),
+    };
     Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
 }
 

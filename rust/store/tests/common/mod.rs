@@ -27,8 +27,12 @@ pub fn run(key: &str, number: i64) -> Run {
 
 pub fn run_with(key: &str, number: i64, outcome: Outcome) -> Run {
     let slot = Resources::from_array([0.5, 1_000_000.0, 250.0, number as f64]);
-    let series =
-        |kind, containers, length| RunSeries { kind, containers, slots: vec![slot; length] };
+    let series = |kind, containers, length| RunSeries {
+        stage_ends_ms: Vec::new(),
+        kind,
+        containers,
+        slots: vec![slot; length],
+    };
     Run {
         application_key: key.into(),
         application_id: format!("application_1_{number:06}"),

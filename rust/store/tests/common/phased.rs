@@ -14,6 +14,7 @@ pub fn phased_series(seed: u64, slots: usize) -> Vec<RunSeries> {
         (state >> 40) as f64 / (1_u64 << 24) as f64
     };
     let mut series = |kind, containers| RunSeries {
+        stage_ends_ms: Vec::new(),
         kind,
         containers,
         slots: (0..slots)

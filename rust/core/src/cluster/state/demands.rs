@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::container_kind::ContainerKind;
 use crate::demand::Demand;
+use crate::stages::StageEnds;
 
 /// A demand predicted from runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +15,8 @@ pub struct Predicted {
     pub margin: f64,
     /// The runs it comes from.
     pub basis: Basis,
+    /// When the application's stages ended in those runs; empty where they told none.
+    pub stage_ends: StageEnds,
 }
 
 /// The runs that a demand comes from.

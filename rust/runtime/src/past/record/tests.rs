@@ -104,6 +104,7 @@ fn a_run_that_closes_later_finds_its_application() {
     submit(&mut past, ONE);
     past.ended(ONE, None, 1_000);
     let series = RunSeries {
+        stage_ends_ms: Vec::new(),
         kind: ContainerKind::DEFAULT_EXECUTOR,
         containers: 1,
         slots: vec![elastane_core::Resources::ZERO; 4],

@@ -26,6 +26,7 @@ pub(in crate::simulator) fn measured(
     ContainerSamples {
         container: container.to_owned(),
         limits: None,
+        stages: None,
         samples: vec![Sample {
             // The number of a sample that has arrived before, so that no run is recorded.
             sequence: 0,

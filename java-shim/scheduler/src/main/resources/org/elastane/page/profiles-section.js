@@ -35,6 +35,7 @@ const COLUMNS = [
     sort: (it) => it.margin_percent,
     number: true,
   },
+  { heading: "Stages", cell: (it) => count(it.stages), sort: (it) => it.stages, number: true },
   {
     heading: "Peak memory",
     cell: (it) => memory(it.peak?.memory_bytes),

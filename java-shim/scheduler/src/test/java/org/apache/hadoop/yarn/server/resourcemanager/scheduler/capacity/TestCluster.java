@@ -41,7 +41,7 @@ import org.elastane.natives.NativesForTest;
 /** A ResourceManager in this JVM with simulated NodeManagers and ApplicationMasters. */
 final class TestCluster implements AutoCloseable {
   /** The version of a report's body. */
-  static final int PROTOCOL_VERSION = 4;
+  static final int PROTOCOL_VERSION = 5;
 
   /** How far nodes may be raised. */
   static final double MAX_RATIO = 1.5;

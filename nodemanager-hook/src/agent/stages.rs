@@ -1,0 +1,155 @@
+//! How far the applications of containers have come, as they tell in files. The files are read on threads of their own, since a
+//! job can hold up whoever reads in its directory.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::Path,
+    time::{Duration, Instant, SystemTime},
+};
+
+use elastane_protocol::StageProgress;
+
+use super::container::Containers;
+use crate::{
+    container_id::ContainerId,
+    jvm::Workers,
+    sensors::{ProcessKey, is_gone},
+    spark::{ProgressFile, ToldProgress},
+    troubles::Troubles,
+};
+
+/// Containers beyond this number are looked at with a later sample.
+const MOST_LOOKS: usize = 1_000;
+/// Most containers have no such file, and one that has none yet will have it soon enough.
+const AGAIN_AFTER: Duration = Duration::from_secs(15);
+/// What was read longer ago is told no more: the thread that reads hangs.
+const TOLD_FOR: Duration = Duration::from_secs(30);
+const TROUBLE: &str = "progress files not read";
+
+#[derive(Debug)]
+pub(super) struct ToldStages {
+    /// None if the threads could not be started.
+    readers: Option<Workers<Look, Looked>>,
+    containers: BTreeMap<ContainerId, Followed>,
+    troubles: Troubles,
+}
+
+#[derive(Debug)]
+struct Followed {
+    /// A container that starts anew may have the same id.
+    root: ProcessKey,
+    next: Next,
+    /// As of a moment.
+    latest: Option<(StageProgress, Instant)>,
+}
+
+#[derive(Debug)]
+enum Next {
+    /// A thread looks.
+    Looking,
+    /// The directory that has a file is kept open.
+    With(Option<ProgressFile>, Instant),
+}
+
+#[derive(Debug)]
+struct Look {
+    id: ContainerId,
+    root: ProcessKey,
+    file: Option<ProgressFile>,
+}
+
+#[derive(Debug)]
+struct Looked {
+    look: Look,
+    told: io::Result<Option<ToldProgress>>,
+}
+
+impl ToldStages {
+    pub fn open(proc: &Path, troubles: Troubles) -> Self {
+        let proc = proc.to_path_buf();
+        let readers = Workers::start("progress", MOST_LOOKS, move |look| look_at(&proc, look));
+        let readers = troubles.check(TROUBLE, readers);
+        Self { readers, containers: BTreeMap::new(), troubles }
+    }
+
+    /// Takes what the threads have read by now, and lets them read again.
+    pub fn step(&mut self, containers: &Containers, now: Instant) {
+        let Some(readers) = &self.readers else {
+            return;
+        };
+        let root_of = |id: &ContainerId| containers.get(id).and_then(|container| container.root);
+        self.containers.retain(|id, followed| root_of(id) == Some(followed.root));
+        for looked in readers.collect_all(Duration::ZERO) {
+            if let Some(followed) = self.containers.get_mut(&looked.look.id)
+                && followed.root == looked.look.root
+            {
+                followed.take(looked, &self.troubles, now);
+            }
+        }
+        for (id, root) in containers.iter().filter_map(|(id, one)| Some((id, one.root?))) {
+            if let Some(followed) = self.containers.get_mut(id) {
+                followed.look(id, readers, now);
+            } else {
+                let next = Next::With(None, now);
+                let mut followed = Followed { root, next, latest: None };
+                followed.look(id, readers, now);
+                self.containers.insert(id.clone(), followed);
+            }
+        }
+    }
+
+    /// For the report at `now`.
+    pub fn of(&self, id: &ContainerId, now: Instant) -> Option<StageProgress> {
+        let (stages, at) = self.containers.get(id)?.latest?;
+        let since = now.saturating_duration_since(at);
+        let since_ms = u32::try_from(since.as_millis()).unwrap_or(u32::MAX);
+        let since_ms = stages.since_ms.saturating_add(since_ms);
+        (since < TOLD_FOR).then_some(StageProgress { since_ms, ..stages })
+    }
+}
+
+impl Followed {
+    fn take(&mut self, looked: Looked, troubles: &Troubles, now: Instant) {
+        let Looked { look, told } = looked;
+        let told = match told {
+            Err(error) if is_gone(&error) => None,
+            told => troubles.check_of(TROUBLE, &look.id, told).flatten(),
+        };
+        self.next = match told {
+            Some(_) => Next::With(look.file, now),
+            None => Next::With(None, now + AGAIN_AFTER),
+        };
+        let latest = told.map(|told| (told.stages, now.checked_sub(told.age).unwrap_or(now)));
+        self.latest = latest;
+    }
+
+    fn look(&mut self, id: &ContainerId, readers: &Workers<Look, Looked>, now: Instant) {
+        let Next::With(file, due) = &mut self.next else {
+            return;
+        };
+        if *due > now {
+            return;
+        }
+        let look = Look { id: id.clone(), root: self.root, file: file.take() };
+        // With a full queue the next sample is soon enough.
+        if readers.submit(look).is_ok() {
+            self.next = Next::Looking;
+        }
+    }
+}
+
+fn look_at(proc: &Path, mut look: Look) -> Looked {
+    let told = told(proc, &mut look);
+    Looked { look, told }
+}
+
+fn told(proc: &Path, look: &mut Look) -> io::Result<Option<ToldProgress>> {
+    let file = match look.file.take() {
+        Some(file) => file,
+        None => ProgressFile::of(proc, look.root)?,
+    };
+    let told = file.read(SystemTime::now());
+    look.file = Some(file);
+    told
+}
