@@ -83,7 +83,7 @@ fn the_next_run_is_covered_at_less_waste_than_the_peaks() {
         for next in runs {
             let foreseen = history.foresee(&nothing_given);
             let Evaluated { outcome, .. } =
-                evaluate_foreseen(foreseen, history.runs(), &next.used, &settings());
+                evaluate_foreseen(foreseen, history.runs(), &next, &settings());
             for (sums, scores) in sums.iter_mut().zip(outcome.unwrap().methods) {
                 for (sum, score) in sums.iter_mut().zip(scores.at_submission) {
                     sum[0] += score.coverage;

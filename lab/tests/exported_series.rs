@@ -63,6 +63,25 @@ fn exported_series_are_what_evaluate_reads() {
 }
 
 #[test]
+fn progress_by_the_stages_that_runs_told_is_scored() {
+    let mut runs: Vec<_> = (1..=3).map(|number| run(SALES, number, Succeeded)).collect();
+    for series in runs.iter_mut().flat_map(|run| &mut run.series) {
+        let length_ms = 3_000 * series.slots.len() as u32;
+        series.stage_ends_ms = vec![length_ms / 4, length_ms / 2];
+    }
+    let (_folder, series, _) = exported(&runs);
+    let evaluated = lab(&["evaluate", text(&series)]).printed();
+    // Runs that are alike are where their stages say, to the millisecond.
+    assert!(
+        evaluated.contains("\nof runs that told their stages: 0.000 by these\n"),
+        "{evaluated}"
+    );
+    let (_folder, series, _) = exported(&five_runs());
+    let evaluated = lab(&["evaluate", text(&series)]).printed();
+    assert!(!evaluated.contains("told their stages"), "{evaluated}");
+}
+
+#[test]
 fn executors_of_two_priorities_are_exported_each_into_their_own_folder() {
     let runs: Vec<_> = (1..=3).map(run_of_two_kinds).collect();
     let (_folder, series, printed) = exported(&runs);

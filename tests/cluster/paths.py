@@ -91,15 +91,22 @@ class Checkout:
 
     @property
     def scheduler_jar(self) -> Path:
-        folder = self.root / "java-shim" / "scheduler" / "target"
+        return self._jar("scheduler")
+
+    @property
+    def spark_plugin(self) -> Path:
+        return self._jar("spark")
+
+    def _jar(self, module: str) -> Path:
+        folder = self.root / "java-shim" / module / "target"
         jars = [
             jar
-            for jar in sorted(folder.glob("elastane-scheduler-*.jar"))
+            for jar in sorted(folder.glob(f"elastane-{module}-*.jar"))
             if not jar.stem.endswith(("-sources", "-javadoc", "-tests"))
         ]
         if len(jars) != 1:
             raise MissingArtifact(
-                f"{folder} holds {len(jars)} scheduler jars, not one: run `make build`"
+                f"{folder} holds {len(jars)} {module} jars, not one: run `make build`"
             )
         return jars[0]
 

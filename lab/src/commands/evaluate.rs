@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use elastane_cli::bar::bar;
 use elastane_cli::failure::{Failure, write};
-use elastane_core::StageEnds;
 use elastane_lab::evaluation::{Evaluated, History, evaluate_foreseen};
 use elastane_predict::{ContainerKind, Outcome, PastRun, RecurringSettings};
 
@@ -110,16 +109,17 @@ fn judge(applications: &[RecordedApplication], settings: &RecurringSettings) -> 
         let settings_differ = application.settings_differ();
         let mut history = History::new(ContainerKind::DEFAULT_EXECUTOR, *settings);
         for (order, run) in (0..).zip(&application.runs) {
+            let past = past_run((order, run));
             if run.outcome == Outcome::Succeeded {
                 let foreseen = history.foresee(&run.settings);
                 judged.push(Judged {
                     application: application.name.clone(),
                     run: run.name.clone(),
                     settings_differ,
-                    evaluated: evaluate_foreseen(foreseen, history.runs(), &run.used, settings),
+                    evaluated: evaluate_foreseen(foreseen, history.runs(), &past, settings),
                 });
             }
-            history.add(past_run((order, run)), &run.settings);
+            history.add(past, &run.settings);
             bar.inc(1);
         }
     }
@@ -133,7 +133,7 @@ fn past_run((order, run): (i64, &Recorded)) -> PastRun {
         ended_ms: order,
         outcome: run.outcome,
         used: run.used.clone(),
-        stage_ends: StageEnds::default(),
+        stage_ends: run.stage_ends.clone(),
     }
 }
 

@@ -111,7 +111,7 @@ fn export(
             let used = Demand::series(SLOT_MS, &slots).map_err(|error| {
                 Failure::Failed(format!("{key}: run {}: {error}", run.application_id))
             })?;
-            let file = (name.clone(), to_csv(&used), about(run, series.containers));
+            let file = (name.clone(), to_csv(&used), about(run, series));
             files.entry(series.kind).or_default().push(file);
         }
     }
@@ -147,15 +147,19 @@ fn shortest(amount: f64) -> f64 {
     (amount as f32).to_string().parse().unwrap_or(amount)
 }
 
-fn about(run: &Run, containers: u32) -> Value {
-    json!({
+fn about(run: &Run, series: &RunSeries) -> Value {
+    let mut about = json!({
         "outcome": run.outcome.name(),
         "application_id": run.application_id,
         "name": run.application_name,
         "started_ms": run.started_ms,
         "ended_ms": run.ended_ms,
-        "containers": containers,
-    })
+        "containers": series.containers,
+    });
+    if !series.stage_ends_ms.is_empty() {
+        about["stage_ends_ms"] = json!(series.stage_ends_ms);
+    }
+    about
 }
 
 /// A name that is valid on every file system and needs no quoting in a shell.

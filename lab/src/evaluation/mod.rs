@@ -94,12 +94,12 @@ pub struct Scored {
     pub progress_missed: ProgressMissed,
 }
 
-/// Scores the prediction of a run against its usage. The plain methods predict from the same runs,
+/// Scores the prediction of the next run against its usage. The plain methods predict from the same runs,
 /// or from the latest runs where a model predicts.
 pub fn evaluate_foreseen(
     foreseen: Foreseen,
     history: &[PastRun],
-    used: &Demand,
+    next: &PastRun,
     settings: &RecurringSettings,
 ) -> Evaluated {
     let outcome = foreseen.prediction.and_then(|prediction| {
@@ -114,12 +114,13 @@ pub fn evaluate_foreseen(
             .filter_map(|id| history.iter().find(|run| run.id == *id))
             .map(|run| run.used.clone())
             .collect();
-        Ok(scored(prediction, &runs, used).map_err(NotPredicted::from)?)
+        Ok(scored(prediction, &runs, next).map_err(NotPredicted::from)?)
     });
     Evaluated { way: foreseen.way, outcome, left_out: foreseen.left_out }
 }
 
-fn scored(prediction: Prediction, runs: &[Demand], used: &Demand) -> Result<Scored, DemandError> {
+fn scored(prediction: Prediction, runs: &[Demand], next: &PastRun) -> Result<Scored, DemandError> {
+    let used = &next.used;
     let demand = &prediction.demand;
     let envelope = Envelope::of(&prediction, Envelope::COVERAGE)?;
     let of_runs = BoundingTracker::of_prediction(&prediction, &envelope);
@@ -139,7 +140,7 @@ fn scored(prediction: Prediction, runs: &[Demand], used: &Demand) -> Result<Scor
     }
     Ok(Scored {
         demand_error: demand_error(demand, used)?,
-        progress_missed: missed(&by_runs, &by_demand, prediction.length_ms()),
+        progress_missed: missed(&by_runs, &by_demand, &prediction, &next.stage_ends),
         methods,
         envelope,
         prediction,

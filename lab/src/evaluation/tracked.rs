@@ -1,7 +1,7 @@
 //! A run, predicted slot by slot by a tracker.
 
-use elastane_core::{Demand, DemandError, Resources};
-use elastane_predict::{Score, amount, score};
+use elastane_core::{Demand, DemandError, Progress, Resources, StageEnds, StagesDone};
+use elastane_predict::{Prediction, Score, amount, score};
 
 use super::bounding_tracker::BoundingTracker;
 
@@ -23,6 +23,9 @@ pub struct ProgressMissed {
     pub by_demand: f64,
     /// Of the time since the start over the expected length.
     pub by_clock: f64,
+    /// Of the stages that had ended, see [`StageEnds::progress`]; none where the run or those before it told none. Nothing
+    /// is known of the running stages' tasks here.
+    pub by_stages: Option<f64>,
 }
 
 impl<'r> Tracked<'r> {
@@ -71,8 +74,10 @@ impl<'r> Tracked<'r> {
 pub(super) fn missed(
     by_runs: &Tracked<'_>,
     by_demand: &Tracked<'_>,
-    expected_ms: i64,
+    prediction: &Prediction,
+    stage_ends: &StageEnds,
 ) -> ProgressMissed {
+    let expected_ms = prediction.length_ms();
     let used = by_runs.used;
     let clock = (0..used.slots().len()).map(|slot| {
         let elapsed_ms = slot as f64 * f64::from(used.slot_ms());
@@ -82,5 +87,32 @@ pub(super) fn missed(
         by_runs: by_runs.missed(by_runs.progress.iter().copied()),
         by_demand: by_demand.missed(by_demand.progress.iter().copied()),
         by_clock: by_runs.missed(clock),
+        by_stages: by_stages(used, prediction, stage_ends)
+            .map(|progress| by_runs.missed(progress.into_iter())),
     }
+}
+
+/// The progress at each slot of a run whose stages ended at `stage_ends`. Where it has more stages than was predicted, its
+/// progress stays; none where no stages are known.
+fn by_stages(used: &Demand, prediction: &Prediction, stage_ends: &StageEnds) -> Option<Vec<f64>> {
+    if stage_ends.parts().is_empty() || prediction.stage_ends.parts().is_empty() {
+        return None;
+    }
+    let length_ms = used.duration_ms()? as f64;
+    let mut latest = 0.0;
+    let at = |slot: usize| {
+        let now_ms = slot as f64 * f64::from(used.slot_ms());
+        let ended = stage_ends.parts().iter().filter(|end| f64::from(**end) * length_ms <= now_ms);
+        let ended_ms = ended.clone().last().map_or(0.0, |end| f64::from(*end) * length_ms);
+        let done = StagesDone {
+            ended: ended.count(),
+            since_ms: (now_ms - ended_ms) as i64,
+            part_ended: 0.0,
+            part_begun: 1.0,
+        };
+        let progress = prediction.stage_ends.progress(done, prediction.length_ms() as f64);
+        latest = progress.map_or(latest, Progress::part);
+        latest
+    };
+    Some((0..used.slots().len()).map(at).collect())
 }

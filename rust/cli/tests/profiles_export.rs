@@ -38,6 +38,11 @@ fn a_bad_file_is_refused_with_its_place_and_nothing_is_imported() {
         ("[0.1,0.2,", "[0.1,", "runs[0].series[0].memory_bytes: 4 values, 3 are needed"),
         ("[0.1,0.2,", "[\"x\",0.2,", "runs[0].series[0].cpu_cores[0]: invalid type: string"),
         ("\"slot_ms\":3000", "\"slot_ms\":1", "runs[0].series[0].slot_ms: 1, 3000 is needed"),
+        (
+            "\"slot_ms\":3000",
+            "\"slot_ms\":3000,\"stage_ends_ms\":[5,3]",
+            "runs[0].series[0].stage_ends_ms[1]: 3, at least 5 is allowed",
+        ),
         ("\"outcome\":\"failed\"", "\"outcome\":\"?\"", "runs[2].outcome: unknown variant `?`"),
         ("{\"format\"", "{\"format", "line 1 column"),
     ] {

@@ -49,6 +49,15 @@ impl StageEnds {
         Ok(Self((!ends.is_empty()).then(|| ends.into())))
     }
 
+    /// The ends in the life of a container of this length; those after it are at its end.
+    ///
+    /// # Errors
+    /// The first one that is before another.
+    pub fn of_ms(ends_ms: &[u32], length_ms: i64) -> Result<Self, StageEndsError> {
+        let part = |end_ms: &u32| (f64::from(*end_ms) / length_ms.max(1) as f64).min(1.0) as f32;
+        Self::new(&ends_ms.iter().map(part).collect::<Vec<_>>())
+    }
+
     /// The ends.
     pub fn parts(&self) -> &[f32] {
         self.0.as_deref().unwrap_or_default()

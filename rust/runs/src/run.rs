@@ -84,10 +84,8 @@ pub struct RunSeries {
 }
 
 impl RunSeries {
-    /// Stages that end after the last sample end with it.
     fn stage_ends(&self) -> StageEnds {
-        let length_ms = self.slots.len() as f32 * SLOT_MS as f32;
-        let part = |end_ms: &u32| (*end_ms as f32 / length_ms).min(1.0);
-        StageEnds::new(&self.stage_ends_ms.iter().map(part).collect::<Vec<_>>()).unwrap_or_default()
+        let length_ms = self.slots.len() as i64 * i64::from(SLOT_MS);
+        StageEnds::of_ms(&self.stage_ends_ms, length_ms).unwrap_or_default()
     }
 }

@@ -30,6 +30,8 @@ pub struct MeasuredContainer {
     /// The weight of what is sent.
     pub limit_network_weight_bytes_per_s: Option<u64>,
     pub limit_network_bytes_per_s: Option<u64>,
+    /// The stages of its application that have ended, where the application tells them.
+    pub stages_ended: Option<u32>,
 }
 
 impl MeasuredContainer {
@@ -52,6 +54,7 @@ impl MeasuredContainer {
             limit_disk_bytes_per_s: limits.disk_cap_bytes_per_s,
             limit_network_weight_bytes_per_s: limits.network_weight_bytes_per_s,
             limit_network_bytes_per_s: limits.network_cap_bytes_per_s,
+            stages_ended: samples.stages.map(|stages| stages.stages_ended),
         })
     }
 }

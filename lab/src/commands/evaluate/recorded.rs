@@ -1,6 +1,6 @@
 //! Recorded runs of applications.
 
-use elastane_core::Demand;
+use elastane_core::{Demand, StageEnds};
 use elastane_predict::{Outcome, Settings, SettingsRun};
 
 pub(super) struct RecordedApplication {
@@ -13,6 +13,8 @@ pub(super) struct Recorded {
     pub(super) name: String,
     pub(super) outcome: Outcome,
     pub(super) used: Demand,
+    /// Empty if the run told no stages.
+    pub(super) stage_ends: StageEnds,
     /// Empty if the folder has none.
     pub(super) settings: Settings,
 }

@@ -51,6 +51,9 @@ pub(super) fn write_table(
             "\nerror of progress: {:.3} tracked by runs, {:.3} by the demand, {:.3} by the clock",
             missed.by_runs, missed.by_demand, missed.by_clock
         )?;
+        if let Some(by_stages) = missed.by_stages {
+            writeln!(output, "of runs that told their stages: {by_stages:.3} by these")?;
+        }
     }
     Ok(())
 }
@@ -131,7 +134,12 @@ fn run_json(judged: &Judged) -> Value {
 }
 
 fn progress_json(missed: ProgressMissed) -> Value {
-    json!({ "runs": missed.by_runs, "demand": missed.by_demand, "clock": missed.by_clock })
+    json!({
+        "runs": missed.by_runs,
+        "demand": missed.by_demand,
+        "clock": missed.by_clock,
+        "stages": missed.by_stages,
+    })
 }
 
 fn scores_json(scores: &[Score; 4]) -> Value {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use elastane_cli::failure::{Failure, read};
-use elastane_core::{Demand, Resources};
+use elastane_core::{Demand, Resources, StageEnds};
 use elastane_predict::{Outcome, Settings};
 
 use super::recorded::{Recorded, RecordedApplication};
@@ -41,6 +41,7 @@ fn read_application(folder: &Path) -> Result<Vec<Recorded>, Failure> {
                 name: name_of(file.file_stem()),
                 outcome: Outcome::Succeeded,
                 used,
+                stage_ends: StageEnds::default(),
                 settings: Settings::default(),
             });
         }

@@ -1,13 +1,15 @@
 //! `settings.json`: how the runs of an application ended, and their settings.
 //!
 //! ```text
-//! { "runs": { "RUN": { "outcome": "failed" } },   how RUN.csv ended
+//! { "runs": { "RUN": { "outcome": "failed",     how RUN.csv ended
+//!                      "stage_ends_ms": [] } },  when its stages ended since a container's start
 //!   "RUN":  { "executors": 4, … },                what RUN.csv was given
 //!   "executors": 4, … }                           what every run was given
 //! ```
 
 use std::collections::BTreeMap;
 
+use elastane_core::StageEnds;
 use elastane_predict::Outcome;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -26,6 +28,8 @@ pub(super) struct SettingsFile {
 struct RunState {
     #[serde(default = "succeeded", with = "OutcomeName")]
     outcome: Outcome,
+    #[serde(default)]
+    stage_ends_ms: Vec<u32>,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +62,9 @@ impl SettingsFile {
         for run in runs {
             if let Some(state) = self.outcomes.get(&run.name) {
                 run.outcome = state.outcome;
+                let length_ms = run.used.duration_ms().unwrap_or_default();
+                run.stage_ends = StageEnds::of_ms(&state.stage_ends_ms, length_ms)
+                    .map_err(|error| format!("{RUNS}.{}.stage_ends_ms: {error}", run.name))?;
             }
             let numbers = self.entries.iter().filter(|(_, value)| value.is_number());
             for (name, value) in numbers {
@@ -92,6 +99,7 @@ mod tests {
             name: name.into(),
             outcome: Outcome::Succeeded,
             used: Demand::series(3_000, &[Resources::ZERO]).unwrap(),
+            stage_ends: StageEnds::default(),
             settings: Settings::default(),
         };
         vec![run("a"), run("b")]
@@ -106,11 +114,12 @@ mod tests {
     #[test]
     fn a_runs_own_settings_come_before_those_of_all() {
         let text = r#"{"executors":4,"input_bytes":1e9,"b":{"executors":8},
-                       "runs":{"a":{"outcome":"failed"}},"note":"x","gone":{"executors":1}}"#;
+                       "runs":{"a":{"outcome":"failed","stage_ends_ms":[1500,4000]}},"note":"x","gone":{"executors":1}}"#;
         let runs = applied(text).unwrap();
         assert_eq!((runs[0].outcome, runs[1].outcome), (Outcome::Failed, Outcome::Succeeded));
         assert_eq!((runs[0].settings.0["executors"], runs[1].settings.0["executors"]), (4.0, 8.0));
         assert_eq!(runs[1].settings.0["input_bytes"], 1e9);
+        assert_eq!(runs[0].stage_ends.parts(), [0.5, 1.0], "a run of 3 s");
     }
 
     #[test]
@@ -119,6 +128,10 @@ mod tests {
             (r#"{"a":{"executors":"four"}}"#, "a.executors: \"four\", a number is allowed"),
             (r#"{"runs":{"c":{}}}"#, "runs.c: there is no c.csv beside it"),
             (r#"{"runs":{"a":{"outcome":"lost"}}}"#, "runs: unknown variant `lost`"),
+            (
+                r#"{"runs":{"a":{"stage_ends_ms":[2000,1000]}}}"#,
+                "runs.a.stage_ends_ms: stage 1 ends at 0.3333",
+            ),
         ] {
             let error = applied(text).map(|_| ()).unwrap_err();
             assert!(error.starts_with(problem), "{error}");

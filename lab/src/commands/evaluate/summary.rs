@@ -37,11 +37,12 @@ impl Summary {
         };
         let (by_runs, by_demand) = (missed(|it| it.by_runs), missed(|it| it.by_demand));
         let progress_missed = by_runs.zip(by_demand).zip(missed(|it| it.by_clock));
+        let by_stages = mean(scored.iter().map(|run| run.progress_missed.by_stages));
         Self {
             predicted: scored.len(),
             means,
             progress_missed: progress_missed.map(|((by_runs, by_demand), by_clock)| {
-                ProgressMissed { by_runs, by_demand, by_clock }
+                ProgressMissed { by_runs, by_demand, by_clock, by_stages }
             }),
         }
     }

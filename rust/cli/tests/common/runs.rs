@@ -45,7 +45,7 @@ pub fn run_of_two_kinds(number: i64) -> Run {
     let mut run = run(SALES, number, Outcome::Succeeded);
     let slot = Resources::from_array([2.0, 6.0 * 1_073_741_824.0, 0.0, 1e6]);
     run.series.push(RunSeries {
-        stage_ends_ms: Vec::new(),
+        stage_ends_ms: vec![5_000, 9_000],
         kind: ContainerKind::Executor { priority: 2 },
         containers: 1,
         slots: vec![slot; 6],

@@ -3,20 +3,27 @@
 use elastane_core::StageEnds;
 
 use super::PastRun;
+use crate::statistics;
 
-/// The mean end of each stage, over those of the runs, newest first, that had as many stages as the newest. A job that
-/// was changed has other stages, and ends of other stages say nothing of them.
+/// A run that ends with its last stage may not have told that end.
+const MAY_BE_UNTOLD: usize = 1;
+
+/// The mean end of each stage that the newest of the runs, which are newest first, has told, over those that told as many or
+/// nearly so. A job that was changed has other stages, and ends of other stages say nothing of them.
 pub(crate) fn mean_ends(runs: &[&PastRun]) -> StageEnds {
     let Some(newest) = runs.first() else {
         return StageEnds::default();
     };
     let count = newest.stage_ends.parts().len();
+    let all = runs.iter().map(|run| run.stage_ends.parts());
     let alike: Vec<&[f32]> =
-        runs.iter().map(|run| run.stage_ends.parts()).filter(|ends| ends.len() == count).collect();
+        all.filter(|ends| ends.len().abs_diff(count) <= MAY_BE_UNTOLD).collect();
     let mean = |stage: usize| {
-        alike.iter().map(|ends| ends[stage]).sum::<f32>() / alike.len().max(1) as f32
+        let ends: Vec<f64> =
+            alike.iter().filter_map(|ends| Some(f64::from(*ends.get(stage)?))).collect();
+        statistics::mean(&ends) as f32
     };
-    // A mean of ends that do not fall and are at most 1 is such a series, but for the rounding of the sum.
+    // The last end is the mean of fewer runs, perhaps, and may lie before the one before it.
     let mut before = 0.0_f32;
     let ends: Vec<f32> = (0..count)
         .map(|stage| {
@@ -50,8 +57,15 @@ mod tests {
 
     #[test]
     fn runs_with_the_newest_number_of_stages_are_averaged() {
-        assert_eq!(ends_of(&[&[0.25, 0.75], &[0.5, 1.0], &[0.125, 0.25, 0.5]]), [0.375, 0.875]);
-        assert_eq!(ends_of(&[&[0.5], &[0.25, 0.75]]), [0.5]);
+        let changed: &[f32] = &[0.125, 0.25, 0.375, 0.5];
+        assert_eq!(ends_of(&[&[0.25, 0.75], &[0.5, 1.0], changed]), [0.375, 0.875]);
+    }
+
+    #[test]
+    fn an_end_that_one_of_them_did_not_tell_is_that_of_the_others() {
+        assert_eq!(ends_of(&[&[0.5], &[0.25, 0.75]]), [0.375]);
+        assert_eq!(ends_of(&[&[0.25, 0.75], &[0.5]]), [0.375, 0.75]);
+        assert_eq!(ends_of(&[&[0.25, 0.25], &[1.0]]), [0.625, 0.625], "never falls");
     }
 
     #[test]
