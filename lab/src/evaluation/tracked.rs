@@ -102,10 +102,11 @@ fn by_stages(used: &Demand, prediction: &Prediction, stage_ends: &StageEnds) -> 
     let mut latest = 0.0;
     let at = |slot: usize| {
         let now_ms = slot as f64 * f64::from(used.slot_ms());
-        let ended = stage_ends.parts().iter().filter(|end| f64::from(**end) * length_ms <= now_ms);
-        let ended_ms = ended.clone().last().map_or(0.0, |end| f64::from(*end) * length_ms);
+        let ends_ms = stage_ends.parts().iter().map(|end| f64::from(*end) * length_ms);
+        let ended: Vec<f64> = ends_ms.take_while(|end_ms| *end_ms <= now_ms).collect();
+        let ended_ms = ended.last().copied().unwrap_or(0.0);
         let done = StagesDone {
-            ended: ended.count(),
+            ended: ended.len(),
             since_ms: (now_ms - ended_ms) as i64,
             part_ended: 0.0,
             part_begun: 1.0,

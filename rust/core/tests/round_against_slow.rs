@@ -12,7 +12,7 @@ use elastane_core::cluster::{
 };
 use elastane_core::fit::{Excess, Peaks};
 use elastane_core::policy::{Candidate, Place, Policy};
-use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources, StageEnds};
+use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources};
 use proptest::prelude::*;
 
 use reference::events::{Event, GB, Submission, event, submission};
@@ -92,11 +92,8 @@ impl Told {
 
     fn submit(&mut self, submission: &Submission) {
         let predicted = |demand: &Option<Demand>| {
-            demand.clone().map(|demand| Predicted {
-                demand,
-                margin: submission.margin,
-                basis: Basis::Profile("profile".into()),
-                stage_ends: StageEnds::default(),
+            demand.clone().map(|demand| {
+                Predicted::of(demand, submission.margin, Basis::Profile("profile".into()))
             })
         };
         let demands = [

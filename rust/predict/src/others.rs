@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use elastane_core::cluster::{Basis, Predicted};
-use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS, StageEnds};
+use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_runs::{EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, Run, RunSeries};
 
 use crate::recurring::PastRun;
@@ -142,12 +142,7 @@ impl OthersPlan {
     /// What the core plans an executor by. It needs no margin: memory is a bound already, and the rest can be
     /// postponed.
     pub fn predicted(&self) -> Predicted {
-        Predicted {
-            demand: self.demand.clone(),
-            margin: 0.0,
-            basis: Basis::Others,
-            stage_ends: StageEnds::default(),
-        }
+        Predicted::of(self.demand.clone(), 0.0, Basis::Others)
     }
 
     /// The same with at least the memory that the application's own runs held, too few or too different as they are

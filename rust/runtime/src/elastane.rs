@@ -385,12 +385,7 @@ impl Elastane {
     pub fn foresee_for_test(&self, id: ApplicationId, kind: ContainerKind, amounts: Resources) {
         let slots = vec![amounts; 1_200];
         if let Ok(demand) = Demand::series(SLOT_MS, &slots) {
-            let predicted = Predicted {
-                demand,
-                margin: 0.0,
-                basis: Basis::Profile("test".into()),
-                stage_ends: Default::default(),
-            };
+            let predicted = Predicted::of(demand, 0.0, Basis::Profile("test".into()));
             self.service.lock().set_prediction(id, kind, Some(predicted));
         }
     }

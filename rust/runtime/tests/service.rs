@@ -7,7 +7,7 @@ use common::{GB, NODE, START_MS, free, request, submission, unencoded_report};
 use elastane_core::cluster::{
     ApplicationId, Ask, Basis, CommitRequest, Demands, NodeId, Predicted,
 };
-use elastane_core::{Demand, Resources, StageEnds};
+use elastane_core::{Demand, Resources};
 use elastane_runs::{ContainerKind, Outcome, RunEvent};
 use elastane_runtime::{
     JournalEvent, Placed, Service, ServiceSettings, Submitted, submission_record,
@@ -97,12 +97,11 @@ fn a_prediction_that_is_handed_in_plans_the_next_container() {
     let (mut service, node) = service();
     let application = submit(&mut service, "application_1_0001").application;
     let slot = Resources::from_array([0.5, 1e9, 0.0, 0.0]);
-    let predicted = Predicted {
-        demand: Demand::series(3_000, &[slot]).unwrap(),
-        margin: 0.0,
-        basis: Basis::Profile("nightly".into()),
-        stage_ends: StageEnds::default(),
-    };
+    let predicted = Predicted::of(
+        Demand::series(3_000, &[slot]).unwrap(),
+        0.0,
+        Basis::Profile("nightly".into()),
+    );
     service.set_prediction(application, KIND, Some(predicted));
     service.pending(application, ask(1), START_MS);
     let placed = commit(&mut service, application, node);
@@ -114,12 +113,11 @@ fn use_is_compared_with_what_was_predicted() {
     let (mut service, node) = service();
     let application = submit(&mut service, "application_1_0001").application;
     let slot = Resources::from_array([0.5, 2.0 * GB as f64, 0.0, 0.0]);
-    let predicted = Predicted {
-        demand: Demand::series(3_000, &[slot, slot]).unwrap(),
-        margin: 0.2,
-        basis: Basis::Profile("nightly".into()),
-        stage_ends: StageEnds::default(),
-    };
+    let predicted = Predicted::of(
+        Demand::series(3_000, &[slot, slot]).unwrap(),
+        0.2,
+        Basis::Profile("nightly".into()),
+    );
     service.set_prediction(application, KIND, Some(predicted));
     service.pending(application, ask(1), START_MS);
     commit(&mut service, application, node);

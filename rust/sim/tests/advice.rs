@@ -2,7 +2,7 @@
 #![allow(clippy::expect_used, reason = "a helper of tests")]
 
 use elastane_core::cluster::{Basis, Demands, NodeId, Predicted, QueueShare, Request};
-use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS, StageEnds};
+use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_runs::{LedgerSubject, RunSeries};
 use elastane_runtime::{PastApplication, PastCluster, PastContainer, PastNode, ServiceSettings};
 use elastane_sim::Advice;
@@ -57,7 +57,7 @@ fn application(number: usize, submitted_s: i64, containers: Vec<PastContainer>) 
     let predicted = series.iter().map(|it| {
         let demand = Demand::series(SLOT_MS, &it.slots).expect("a series");
         let basis = Basis::Profile("known".into());
-        (it.kind, Predicted { demand, margin: 0.2, basis, stage_ends: StageEnds::default() })
+        (it.kind, Predicted::of(demand, 0.2, basis))
     });
     PastApplication {
         subject: LedgerSubject {

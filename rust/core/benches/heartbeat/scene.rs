@@ -5,9 +5,7 @@ use elastane_core::cluster::{
     Request, StartSearch, plan_starts,
 };
 use elastane_core::policy::{Favor, PolicyOptions, named};
-use elastane_core::{
-    Cluster, ClusterSettings, ContainerKind, Demand, Resources, SLOT_MS, StageEnds,
-};
+use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Resources, SLOT_MS};
 
 use crate::random::Random;
 use elastane_core::fit::Peaks;
@@ -96,12 +94,7 @@ fn wandering(random: &mut Random, mean: Resources, spread: f64, steps: usize) ->
 }
 
 fn predicted(slots: &[Resources]) -> Demands {
-    let predicted = |demand| Predicted {
-        demand,
-        margin: 0.1,
-        basis: Basis::Profile("profile".into()),
-        stage_ends: StageEnds::default(),
-    };
+    let predicted = |demand| Predicted::of(demand, 0.1, Basis::Profile("profile".into()));
     let demand = Demand::series(SLOT_MS, slots).ok();
     demand.map(|demand| (ContainerKind::DEFAULT_EXECUTOR, predicted(demand))).into_iter().collect()
 }

@@ -5,7 +5,6 @@ use crate::demand::Demand;
 use crate::fit::Peaks;
 use crate::plan::PlanSettings;
 use crate::policy::{MinFrag, PolicyOptions};
-use crate::stages::StageEnds;
 use elastane_protocol::CanLimit;
 
 mod bookable;
@@ -98,12 +97,7 @@ fn learned(cpu_cores: &[f64], memory_gb: f64) -> Demands {
 }
 
 fn executors(demand: Demand, margin: f64) -> Demands {
-    let predicted = Predicted {
-        demand,
-        margin,
-        basis: Basis::Profile("profile".into()),
-        stage_ends: StageEnds::default(),
-    };
+    let predicted = Predicted::of(demand, margin, Basis::Profile("profile".into()));
     Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
 }
 

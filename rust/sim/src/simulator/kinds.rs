@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use elastane_core::StageEnds;
 use elastane_core::cluster::{Basis, Predicted, Request};
 
 use super::newcomers::Newcomers;
@@ -46,12 +45,11 @@ impl Kinds {
         let kinds = first.into_iter().map(|spec| DemandKind {
             request: spec.request,
             predicted: match &spec.predicted {
-                Some(demand) => Some(Predicted {
-                    demand: demand.on_grid(),
-                    margin: settings.margin,
-                    basis: Basis::Profile(Arc::from(spec.name.as_str())),
-                    stage_ends: StageEnds::default(),
-                }),
+                Some(demand) => Some(Predicted::of(
+                    demand.on_grid(),
+                    settings.margin,
+                    Basis::Profile(Arc::from(spec.name.as_str())),
+                )),
                 None => newcomers.as_mut().and_then(|it| it.predicted(spec.request)),
             },
             waiting: BTreeSet::new(),

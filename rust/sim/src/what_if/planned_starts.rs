@@ -10,7 +10,7 @@ use elastane_core::cluster::{
     Application, ApplicationId, Ask, Basis, CommitRequest, Demands, NodeId, Predicted, Request,
     WaitReason, plan_starts,
 };
-use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resources, StageEnds};
+use elastane_core::{Cluster, ClusterSettings, ContainerKind, Demand, Node, Resources};
 
 use crate::scenario::Pending;
 
@@ -131,12 +131,7 @@ fn in_order<'a>(waiting: &[&'a Pending]) -> Vec<(&'a Pending, u32)> {
 }
 
 fn predicted(demand: &Demand, margin: f64) -> Demands {
-    let predicted = Predicted {
-        demand: demand.clone(),
-        margin,
-        basis: Basis::Profile("scenario".into()),
-        stage_ends: StageEnds::default(),
-    };
+    let predicted = Predicted::of(demand.clone(), margin, Basis::Profile("scenario".into()));
     Demands::from_iter([(ContainerKind::DEFAULT_EXECUTOR, predicted)])
 }
 

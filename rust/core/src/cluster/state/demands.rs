@@ -77,6 +77,11 @@ impl Observed {
 }
 
 impl Predicted {
+    /// Of runs that told no stages.
+    pub fn of(demand: Demand, margin: f64, basis: Basis) -> Self {
+        Self { demand, margin, basis, stage_ends: StageEnds::default() }
+    }
+
     /// The demand on the plan's grid of slots, and a margin that is a number from 0 on.
     fn on_grid(self) -> Self {
         Self {
