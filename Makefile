@@ -19,6 +19,8 @@ ALL ?=
 SERIES ?=
 # Spark's version of `make test-spark`; all other tests have the one of tests/requirements.txt
 SPARK_VERSION ?= 3.5.5
+# Versions of Spark and Scala of `make test-spark-plugin`; the first is the pom's, against which the jar is compiled
+SPARK_PLUGIN_VERSIONS ?= 4.1.1_2.13 3.5.5_2.12 3.5.5_2.13
 # Test programs that `make test-v2` leaves out
 V2_WITHOUT ?=
 # Of `make test-hadoop`: Hadoop's version, and a part of the classes or modes, with commas (empty: all)
@@ -52,7 +54,7 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard nodemanager-hook/fuzz/fuzz_target
 export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
-.PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
+.PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark test-spark-plugin \
 	test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
 	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist clean
@@ -63,7 +65,7 @@ help: ## lists these targets
 check: ## names what this machine lacks for `make test`, with the command that installs it
 	$(BOOTSTRAP) --check --for-tests
 
-build: build-rust ## builds the scheduler's library and jar, the agent and the elastane command
+build: build-rust ## builds the scheduler's library and jar, the Spark plugin, the agent and the elastane command
 	$(MAVEN) package -DskipTests
 
 build-rust:
@@ -92,8 +94,16 @@ test-rust: ## tests the Rust crates, and the agent on real cgroups
 	$(CARGO) test --locked --jobs $(JOBS) --workspace
 	$(CARGO) test --locked --jobs $(JOBS) --workspace --test full_disk --test trouble_with_files -- --ignored
 
-test-java: build-rust ## tests the scheduler in a JVM with the real library
+test-java: build-rust ## tests the scheduler in a JVM with the real library, and the Spark plugin
 	$(MAVEN) verify
+
+test-spark-plugin: ## tests the Spark plugin's one jar with Spark 4.1.1 and, on Scala 2.12 and 2.13, with 3.5.5: 5 minutes
+	$(MAVEN) package -DskipTests -pl java-shim/spark
+	@for versions in $(SPARK_PLUGIN_VERSIONS); do \
+		echo "Spark and Scala $$versions" && \
+		$(MAVEN) test -pl java-shim/spark -Dmaven.main.skip \
+			-Dspark.version=$${versions%_*} -Dscala.binary.version=$${versions#*_} || exit 1; \
+	done
 
 test-cluster: fetch build build-replay target/page-lint/node_modules ## tests with a real ResourceManager, NodeManagers, agents and Spark
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-cluster-half test-cluster-rest
@@ -194,7 +204,8 @@ bench-cluster: fetch build build-replay lab ## compares schedulers on a scale mo
 
 dist: build ## makes the archive to install from: target/elastane-VERSION.tar.gz
 	rm -rf target/dist && mkdir -p target/dist/$(DIST)/bin target/dist/$(DIST)/lib
-	cp java-shim/scheduler/target/elastane-scheduler-$(VERSION).jar target/release/libelastane.so target/dist/$(DIST)/lib/
+	cp java-shim/scheduler/target/elastane-scheduler-$(VERSION).jar java-shim/spark/target/elastane-spark-$(VERSION).jar \
+		target/release/libelastane.so target/dist/$(DIST)/lib/
 	cp target/release/elastane target/release/elastane-agent target/dist/$(DIST)/bin/
 	mkdir target/dist/$(DIST)/nodemanager-hook
 	cp nodemanager-hook/elastane-agent.service nodemanager-hook/agent.toml target/dist/$(DIST)/nodemanager-hook/

@@ -1,0 +1,32 @@
+package org.elastane.spark;
+
+import java.util.Map;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.api.plugin.SparkPlugin;
+
+/**
+ * Tells Elastane how far a Spark application is. To be named in {@code spark.plugins.defaultList}.
+ *
+ * <p>Spark ends the application when a plugin throws, so neither half lets anything escape.
+ */
+public final class ElastanePlugin implements SparkPlugin {
+  private static final long INTERVAL_MS = 3000;
+
+  /** Spark calls no half that is null. */
+  @Override
+  public DriverPlugin driverPlugin() {
+    return new Guard(DriverHalf.WHEN_OFF).call(() -> new DriverHalf(new StageProgress()), null);
+  }
+
+  @Override
+  public ExecutorPlugin executorPlugin() {
+    Map<String, String> environment = System.getenv();
+    return new Guard(ExecutorHalf.WHEN_OFF)
+        .call(
+            () ->
+                new ExecutorHalf(
+                    executorId -> YarnContainer.directory(environment, executorId), INTERVAL_MS),
+            null);
+  }
+}

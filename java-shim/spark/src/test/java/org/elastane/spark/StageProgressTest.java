@@ -1,0 +1,165 @@
+package org.elastane.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+
+class StageProgressTest {
+  private final StageProgress progress = new StageProgress();
+
+  @Test
+  void thePartIsThatOfTheTasksThatEnded() {
+    assertProgress(0, 0, 0);
+    progress.stageSubmitted(0, 0, 4);
+    assertProgress(0, 0, 4);
+    progress.taskSucceeded(0, 2);
+    assertProgress(0, 1, 4);
+    progress.taskSucceeded(0, 0);
+    assertProgress(0, 2, 4);
+  }
+
+  @Test
+  void aStageThatEndsIsCountedAndItsTasksAreNoMore() {
+    progress.stageSubmitted(0, 0, 2);
+    progress.taskSucceeded(0, 0);
+    progress.taskSucceeded(0, 1);
+    progress.stageEnded(0);
+    assertProgress(1, 0, 0);
+  }
+
+  @Test
+  void aSpeculativeAttemptThatSucceedsTooIsNotCountedTwice() {
+    progress.stageSubmitted(0, 0, 4);
+    progress.taskSucceeded(0, 1);
+    progress.taskSucceeded(0, 1);
+    assertProgress(0, 1, 4);
+  }
+
+  @Test
+  void stagesThatOverlapAreWeighedByTheirTasks() {
+    progress.stageSubmitted(0, 0, 9);
+    progress.stageSubmitted(1, 0, 1);
+    progress.taskSucceeded(1, 0);
+    assertProgress(0, 1, 10);
+    progress.stageEnded(1);
+    assertProgress(1, 0, 9);
+    progress.taskSucceeded(0, 0);
+    assertProgress(1, 1, 9);
+  }
+
+  @Test
+  void aSkippedStageNeverStartsAndIsNotCounted() {
+    progress.stageSubmitted(1, 0, 2);
+    progress.stageEnded(1);
+    progress.stageEnded(0);
+    assertProgress(1, 0, 0);
+  }
+
+  @Test
+  void aRetriedStageKeepsItsResultsAndIsCountedOnce() {
+    progress.stageSubmitted(1, 0, 4);
+    progress.taskSucceeded(1, 0);
+    progress.taskSucceeded(1, 1);
+    progress.stageFailed(1);
+    assertProgress(0, 2, 4);
+    // One of the two results was lost with its executor.
+    progress.stageSubmitted(1, 1, 3);
+    assertProgress(0, 1, 4);
+    progress.taskSucceeded(1, 1);
+    assertProgress(0, 2, 4);
+    progress.taskSucceeded(1, 2);
+    progress.taskSucceeded(1, 3);
+    progress.stageEnded(1);
+    assertProgress(1, 0, 0);
+  }
+
+  @Test
+  void aTaskThatAnEarlierAttemptHadEndedDoesNotPassThePartOfOne() {
+    progress.stageSubmitted(1, 0, 2);
+    progress.taskSucceeded(1, 0);
+    progress.stageFailed(1);
+    progress.stageSubmitted(1, 1, 1);
+    progress.taskSucceeded(1, 0);
+    progress.taskSucceeded(1, 1);
+    assertProgress(0, 2, 2);
+    progress.stageEnded(1);
+    assertProgress(1, 0, 0);
+  }
+
+  @Test
+  void lostResultsOfAStageThatHadEndedAreComputedWithoutCountingItAgain() {
+    progress.stageSubmitted(0, 0, 4);
+    progress.stageEnded(0);
+    progress.stageSubmitted(1, 0, 4);
+    progress.taskSucceeded(1, 0);
+    progress.stageFailed(1);
+    progress.stageSubmitted(0, 1, 2);
+    progress.taskSucceeded(0, 0);
+    assertProgress(1, 1, 4);
+    progress.stageEnded(0);
+    assertProgress(1, 1, 4);
+  }
+
+  @Test
+  void aResultLostWhileTheStageRunsIsCountedOnceItIsBack() {
+    progress.stageSubmitted(0, 0, 4);
+    progress.taskSucceeded(0, 3);
+    progress.taskResubmitted(0, 3);
+    assertProgress(0, 0, 4);
+    progress.taskSucceeded(0, 3);
+    assertProgress(0, 1, 4);
+  }
+
+  @Test
+  void theStagesOfAFailedJobAreForgottenAndOthersAreNot() {
+    progress.stageSubmitted(0, 0, 4);
+    progress.stageSubmitted(1, 0, 6);
+    progress.taskSucceeded(0, 0);
+    progress.taskSucceeded(1, 0);
+    progress.stageFailed(0);
+    assertProgress(0, 2, 10);
+    progress.jobEnded();
+    assertProgress(0, 1, 6);
+  }
+
+  @Test
+  void aJobThatEndsForgetsNoStageThatRunsAgain() {
+    progress.stageSubmitted(0, 0, 4);
+    progress.stageFailed(0);
+    progress.stageSubmitted(0, 1, 4);
+    progress.stageSubmitted(1, 0, 4);
+    progress.stageFailed(1);
+    progress.jobEnded();
+    assertProgress(0, 0, 4);
+    progress.taskSucceeded(0, 0);
+    assertProgress(0, 1, 4);
+  }
+
+  @Test
+  void tasksOfStagesThatAreNotOpenChangeNothing() {
+    progress.taskSucceeded(7, 0);
+    progress.taskResubmitted(7, 0);
+    progress.stageFailed(7);
+    progress.jobEnded();
+    assertProgress(0, 0, 0);
+  }
+
+  @Test
+  void aMillionStagesTakeTheMemoryOfThoseThatRun() {
+    for (int id = 0; id < 1_000_000; id++) {
+      progress.stageSubmitted(id, 0, 1000);
+      progress.taskSucceeded(id, 999);
+      if (id % 2 == 0) {
+        progress.stageEnded(id);
+      } else {
+        progress.stageFailed(id);
+        progress.jobEnded();
+      }
+    }
+    assertProgress(500_000, 0, 0);
+  }
+
+  private void assertProgress(long stagesEnded, long tasksEnded, long tasks) {
+    assertEquals(ProgressLine.of(stagesEnded, tasksEnded, tasks), progress.line());
+  }
+}
