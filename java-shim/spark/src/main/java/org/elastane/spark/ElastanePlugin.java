@@ -12,11 +12,14 @@ import org.apache.spark.api.plugin.SparkPlugin;
  */
 public final class ElastanePlugin implements SparkPlugin {
   private static final long INTERVAL_MS = 3000;
+  private static final long NANOS_IN_MS = 1_000_000;
 
   /** Spark calls no half that is null. */
   @Override
   public DriverPlugin driverPlugin() {
-    return new Guard(DriverHalf.WHEN_OFF).call(() -> new DriverHalf(new StageProgress()), null);
+    return new Guard(DriverHalf.WHEN_OFF)
+        .call(
+            () -> new DriverHalf(new StageProgress(() -> System.nanoTime() / NANOS_IN_MS)), null);
   }
 
   @Override

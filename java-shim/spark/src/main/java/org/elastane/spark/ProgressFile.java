@@ -18,20 +18,14 @@ final class ProgressFile {
 
   private final Path file;
   private final Path temporary;
-  private String written;
 
   ProgressFile(Path directory) {
     this.file = directory.resolve(NAME);
     this.temporary = directory.resolve("." + NAME + ".tmp");
   }
 
-  /**
-   * Replaces the file, if the line is another one than the last. A reader sees whole lines only.
-   */
+  /** Replaces the file. A reader sees whole lines only, and knows by its time how old the line is. */
   void write(String line) throws IOException {
-    if (line.equals(written)) {
-      return;
-    }
     Files.deleteIfExists(temporary);
     FileAttribute<?> ownerOnly =
         PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
@@ -47,6 +41,5 @@ final class ProgressFile {
       }
     }
     Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-    written = line;
   }
 }

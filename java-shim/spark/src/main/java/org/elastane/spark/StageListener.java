@@ -8,6 +8,7 @@ import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.apache.spark.scheduler.StageInfo;
 
 /**
@@ -30,6 +31,11 @@ final class StageListener extends SparkListener {
           StageInfo stage = event.stageInfo();
           progress.stageSubmitted(stage.stageId(), stage.attemptNumber(), stage.numTasks());
         });
+  }
+
+  @Override
+  public void onTaskStart(SparkListenerTaskStart event) {
+    guard.run(() -> progress.taskBegan(event.stageId(), event.taskInfo().partitionId()));
   }
 
   @Override

@@ -3,10 +3,11 @@ package org.elastane.spark;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /**
- * How many stages of the application have ended, and the part of the tasks that ended of those
- * stages that started and have not.
+ * How many stages of the application have ended and how long ago the latest did, and the parts of the
+ * tasks that began and ended of those stages that started and have not ended.
  *
  * <p>Spark's listener thread tells what happened, threads of its RPC ask. Every call but {@link
  * #jobEnded} takes constant time.
@@ -14,11 +15,13 @@ import java.util.Map;
 class StageProgress {
   private static final class Stage {
     final int tasks;
+    final BitSet begun = new BitSet();
     final BitSet ended = new BitSet();
 
     /** Tasks whose results the stage kept from earlier attempts. */
     int endedBefore;
 
+    int begunNow;
     int endedNow;
     boolean isWaiting;
 
@@ -30,13 +33,28 @@ class StageProgress {
     int endedTasks() {
       return Math.min(tasks, endedBefore + endedNow);
     }
+
+    int begunTasks() {
+      return Math.min(tasks, endedBefore + begunNow);
+    }
   }
 
   private final Map<Integer, Stage> open = new HashMap<>();
   private int waiting;
   private long stagesEnded;
   private long tasks;
+  private long tasksBegun;
   private long tasksEnded;
+  private final LongSupplier nowMs;
+  private long latestEndMs;
+
+  /**
+   * @param nowMs a clock that is never set back
+   */
+  StageProgress(LongSupplier nowMs) {
+    this.nowMs = nowMs;
+    this.latestEndMs = nowMs.getAsLong();
+  }
 
   /**
    * @param missing the tasks of this attempt: of a later one, those without a result
@@ -45,11 +63,13 @@ class StageProgress {
     Stage stage = open.get(id);
     if (stage != null) {
       setWaiting(stage, false);
-      tasksEnded -= stage.endedTasks();
+      subtract(stage);
+      stage.begun.clear();
       stage.ended.clear();
+      stage.begunNow = 0;
       stage.endedNow = 0;
       stage.endedBefore = Math.max(0, stage.tasks - missing);
-      tasksEnded += stage.endedTasks();
+      add(stage);
     } else if (attempt == 0) {
       // A later attempt of no open stage computes lost results of one that has ended again.
       open.put(id, new Stage(missing));
@@ -57,19 +77,33 @@ class StageProgress {
     }
   }
 
-  /** Of two attempts at the same partition the second changes nothing. */
+  /** Of two attempts at the same partition the second changes nothing, here and below. */
+  synchronized void taskBegan(int stageId, int partition) {
+    Stage stage = open.get(stageId);
+    if (stage != null) {
+      set(stage, partition, true, stage.ended.get(partition));
+    }
+  }
+
   synchronized void taskSucceeded(int stageId, int partition) {
-    setEnded(stageId, partition, true);
+    Stage stage = open.get(stageId);
+    if (stage != null) {
+      set(stage, partition, true, true);
+    }
   }
 
   /** The result was lost with its executor while the stage runs. */
   synchronized void taskResubmitted(int stageId, int partition) {
-    setEnded(stageId, partition, false);
+    Stage stage = open.get(stageId);
+    if (stage != null) {
+      set(stage, partition, false, false);
+    }
   }
 
   synchronized void stageEnded(int id) {
     if (forget(open.remove(id))) {
       stagesEnded++;
+      latestEndMs = nowMs.getAsLong();
     }
   }
 
@@ -92,18 +126,33 @@ class StageProgress {
   }
 
   synchronized String line() {
-    return ProgressLine.of(stagesEnded, tasksEnded, tasks);
+    return ProgressLine.of(
+        stagesEnded, nowMs.getAsLong() - latestEndMs, tasksEnded, tasksBegun, tasks);
   }
 
-  private void setEnded(int stageId, int partition, boolean ended) {
-    Stage stage = open.get(stageId);
-    if (stage == null || stage.ended.get(partition) == ended) {
-      return;
+  private void set(Stage stage, int partition, boolean begun, boolean ended) {
+    subtract(stage);
+    stage.begunNow += change(stage.begun, partition, begun);
+    stage.endedNow += change(stage.ended, partition, ended);
+    add(stage);
+  }
+
+  private static int change(BitSet tasks, int partition, boolean isSet) {
+    if (tasks.get(partition) == isSet) {
+      return 0;
     }
-    stage.ended.set(partition, ended);
-    tasksEnded -= stage.endedTasks();
-    stage.endedNow += ended ? 1 : -1;
+    tasks.set(partition, isSet);
+    return isSet ? 1 : -1;
+  }
+
+  private void add(Stage stage) {
+    tasksBegun += stage.begunTasks();
     tasksEnded += stage.endedTasks();
+  }
+
+  private void subtract(Stage stage) {
+    tasksBegun -= stage.begunTasks();
+    tasksEnded -= stage.endedTasks();
   }
 
   private void setWaiting(Stage stage, boolean isWaiting) {
@@ -119,7 +168,7 @@ class StageProgress {
     }
     setWaiting(stage, false);
     tasks -= stage.tasks;
-    tasksEnded -= stage.endedTasks();
+    subtract(stage);
     return true;
   }
 }

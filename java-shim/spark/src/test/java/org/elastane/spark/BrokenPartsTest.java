@@ -34,7 +34,7 @@ class BrokenPartsTest {
 
   @BeforeEach
   void nothingIsBroken() {
-    ChosenHalves.driver = () -> new DriverHalf(new StageProgress());
+    ChosenHalves.driver = () -> new DriverHalf(new StageProgress(() -> 0));
     writeTo(id -> directory);
   }
 
@@ -48,9 +48,9 @@ class BrokenPartsTest {
   void withNothingBrokenTheFileHasTheLastStage() throws Exception {
     try (JavaSparkContext context = new JavaSparkContext(conf)) {
       SparkJobs.runJob(context);
-      awaitLine("{\"version\":1,\"stages_ended\":2,\"part\":0.000}\n");
+      awaitLine("{\"version\":1,\"stages_ended\":2,\"since_ms\":0,\"part_ended\":0.000,\"part_begun\":1.000}\n");
       SparkJobs.runJob(context);
-      awaitLine("{\"version\":1,\"stages_ended\":4,\"part\":0.000}\n");
+      awaitLine("{\"version\":1,\"stages_ended\":4,\"since_ms\":0,\"part_ended\":0.000,\"part_begun\":1.000}\n");
     }
     assertEquals(List.of(), warnings.messages());
     assertTrue(Files.exists(progress()));
@@ -142,7 +142,7 @@ class BrokenPartsTest {
     ChosenHalves.driver =
         () ->
             new DriverHalf(
-                new StageProgress() {
+                new StageProgress(() -> 0) {
                   @Override
                   synchronized void taskSucceeded(int stageId, int partition) {
                     calls.incrementAndGet();
@@ -186,7 +186,7 @@ class BrokenPartsTest {
     conf.set("spark.elastane.progress.enabled", "false");
     DriverHalf half =
         new DriverHalf(
-            new StageProgress() {
+            new StageProgress(() -> 0) {
               @Override
               synchronized void stageSubmitted(int id, int attempt, int missing) {
                 throw new IllegalStateException("a listener");

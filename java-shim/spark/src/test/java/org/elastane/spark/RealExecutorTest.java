@@ -9,7 +9,6 @@ import java.io.Serializable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaFutureAction;
@@ -45,17 +44,17 @@ class RealExecutorTest {
               .keys()
               .map(new Gate(gates.toString(), "reduce"))
               .countAsync();
-      awaitLine(file, "{\"version\":1,\"stages_ended\":0,\"part\":0.000}\n"::equals);
+      awaitLine(file, 0, "0.000", "0.500");
       open("map0");
       open("map1");
-      awaitLine(file, "{\"version\":1,\"stages_ended\":0,\"part\":0.500}\n"::equals);
+      awaitLine(file, 0, "0.500", "1.000");
       open("map2");
       open("map3");
-      awaitLine(file, "{\"version\":1,\"stages_ended\":1,\"part\":0.000}\n"::equals);
+      awaitLine(file, 1, "0.000", "1.000");
       open("reduce1");
-      awaitLine(file, "{\"version\":1,\"stages_ended\":1,\"part\":0.500}\n"::equals);
+      awaitLine(file, 1, "0.500", "1.000");
       open("reduce0");
-      awaitLine(file, "{\"version\":1,\"stages_ended\":2,\"part\":0.000}\n"::equals);
+      awaitLine(file, 2, "0.000", "1.000");
       assertEquals(2, job.get());
       assertTrue(Files.exists(directory.resolve(ChosenByJob.FILE)));
     }
@@ -110,8 +109,13 @@ class RealExecutorTest {
     Files.createFile(gates.resolve(gate));
   }
 
-  private static void awaitLine(Path file, Predicate<String> condition) throws Exception {
-    Deadline.await(() -> Files.exists(file) ? Files.readString(file) : "", condition);
+  private static void awaitLine(Path file, int stagesEnded, String partEnded, String partBegun)
+      throws Exception {
+    String line =
+        "{\"version\":1,\"stages_ended\":%d,\"since_ms\":0,\"part_ended\":%s,\"part_begun\":%s}\n"
+            .formatted(stagesEnded, partEnded, partBegun);
+    Deadline.await(
+        () -> Files.exists(file) ? Lines.withoutTime(Files.readString(file)) : "", line::equals);
   }
 
   private static Path executorDirectory(JavaSparkContext context) throws Exception {

@@ -27,7 +27,7 @@ class StageListenerTest {
   private int failedStages;
 
   private final StageProgress progress =
-      new StageProgress() {
+      new StageProgress(() -> 0) {
         @Override
         synchronized void stageSubmitted(int id, int attempt, int missing) {
           submitted.add(id + "." + attempt + ":" + missing);
@@ -48,7 +48,7 @@ class StageListenerTest {
     progress.stageSubmitted(0, 0, 4);
     taskEnd(TaskResultLost$.MODULE$, 0, false);
     taskEnd(Success$.MODULE$, 1, false);
-    assertEquals(ProgressLine.of(0, 1, 4), progress.line());
+    assertEquals(Lines.of(0, 1, 4), progress.line());
   }
 
   @Test
@@ -56,7 +56,7 @@ class StageListenerTest {
     progress.stageSubmitted(0, 0, 4);
     taskEnd(Success$.MODULE$, 1, true);
     taskEnd(Success$.MODULE$, 1, false);
-    assertEquals(ProgressLine.of(0, 1, 4), progress.line());
+    assertEquals(Lines.of(0, 1, 4), progress.line());
   }
 
   @Test
@@ -64,7 +64,7 @@ class StageListenerTest {
     progress.stageSubmitted(0, 0, 4);
     taskEnd(Success$.MODULE$, 1, false);
     taskEnd(Resubmitted$.MODULE$, 1, false);
-    assertEquals(ProgressLine.of(0, 0, 4), progress.line());
+    assertEquals(Lines.of(0, 0, 4), progress.line());
   }
 
   @Test
@@ -124,7 +124,7 @@ class StageListenerTest {
 
   /** No stage is open then: the part is 0. */
   private void awaitStagesEnded(long stages) throws Exception {
-    Deadline.await(progress::line, ProgressLine.of(stages, 0, 0)::equals);
+    Deadline.await(progress::line, Lines.of(stages, 0, 0)::equals);
   }
 
   private void taskEnd(TaskEndReason reason, int partition, boolean speculative) {

@@ -1,11 +1,13 @@
 package org.elastane.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
 class StageProgressTest {
-  private final StageProgress progress = new StageProgress();
+  private long nowMs = 5;
+  private final StageProgress progress = new StageProgress(() -> nowMs);
 
   @Test
   void thePartIsThatOfTheTasksThatEnded() {
@@ -159,7 +161,54 @@ class StageProgressTest {
     assertProgress(500_000, 0, 0);
   }
 
+  @Test
+  void theTimeIsThatSinceTheLatestEnd() {
+    nowMs = 12;
+    assertSince(7);
+    progress.stageSubmitted(0, 0, 1);
+    nowMs = 20;
+    progress.stageEnded(0);
+    assertSince(0);
+    progress.stageSubmitted(1, 0, 1);
+    progress.stageFailed(1);
+    nowMs = 50;
+    assertSince(30);
+  }
+
+  @Test
+  void tasksThatBeganAreCountedOnceAndUntilTheirResultIsLost() {
+    progress.stageSubmitted(0, 0, 4);
+    progress.taskBegan(0, 0);
+    progress.taskBegan(0, 1);
+    progress.taskBegan(0, 1);
+    assertProgress(0, 0, 2, 4);
+    progress.taskSucceeded(0, 1);
+    progress.taskBegan(0, 1);
+    assertProgress(0, 1, 2, 4);
+    progress.taskResubmitted(0, 1);
+    assertProgress(0, 0, 1, 4);
+    progress.stageFailed(0);
+    progress.stageSubmitted(0, 1, 3);
+    assertProgress(0, 1, 1, 4);
+    progress.taskBegan(0, 3);
+    assertProgress(0, 1, 2, 4);
+    progress.stageEnded(0);
+    assertProgress(1, 0, 0, 0);
+  }
+
+  /** As many tasks have begun as have ended. */
   private void assertProgress(long stagesEnded, long tasksEnded, long tasks) {
-    assertEquals(ProgressLine.of(stagesEnded, tasksEnded, tasks), progress.line());
+    assertProgress(stagesEnded, tasksEnded, tasksEnded, tasks);
+  }
+
+  private void assertProgress(long stagesEnded, long tasksEnded, long tasksBegun, long tasks) {
+    assertEquals(
+        ProgressLine.of(stagesEnded, 0, tasksEnded, tasksBegun, tasks),
+        Lines.withoutTime(progress.line()));
+  }
+
+  private void assertSince(long sinceMs) {
+    String line = progress.line();
+    assertTrue(line.contains("\"since_ms\":" + sinceMs + ","), line);
   }
 }
