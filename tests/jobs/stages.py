@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pyspark.sql import SparkSession
 
@@ -20,7 +20,7 @@ def main() -> None:
         context.parallelize(range(TASKS), TASKS).mapPartitions(sleeping(seconds)).count()
 
 
-def sleeping(seconds: float):
+def sleeping(seconds: float) -> Callable[[Iterator[int]], Iterator[int]]:
     def sleep(numbers: Iterator[int]) -> Iterator[int]:
         time.sleep(seconds)
         return numbers

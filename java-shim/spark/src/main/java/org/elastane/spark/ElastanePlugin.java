@@ -18,8 +18,7 @@ public final class ElastanePlugin implements SparkPlugin {
   @Override
   public DriverPlugin driverPlugin() {
     return new Guard(DriverHalf.WHEN_OFF)
-        .call(
-            () -> new DriverHalf(new StageProgress(() -> System.nanoTime() / NANOS_IN_MS)), null);
+        .call(() -> new DriverHalf(new StageProgress(() -> System.nanoTime() / NANOS_IN_MS)), null);
   }
 
   @Override

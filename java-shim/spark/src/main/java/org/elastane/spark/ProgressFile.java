@@ -24,7 +24,9 @@ final class ProgressFile {
     this.temporary = directory.resolve("." + NAME + ".tmp");
   }
 
-  /** Replaces the file. A reader sees whole lines only, and knows by its time how old the line is. */
+  /**
+   * Replaces the file. A reader sees whole lines only, and knows by its time how old the line is.
+   */
   void write(String line) throws IOException {
     Files.deleteIfExists(temporary);
     FileAttribute<?> ownerOnly =

@@ -25,7 +25,8 @@ final class ProgressLine {
    * between them.
    *
    * @param sinceMs from the end of the latest stage
-   * @param tasks of the running stages; without one nothing has ended, and everything may have begun
+   * @param tasks of the running stages; without one nothing has ended, and everything may have
+   *     begun
    * @param tasksEnded at most {@code tasksBegun}
    * @param tasksBegun at most {@code tasks}
    */

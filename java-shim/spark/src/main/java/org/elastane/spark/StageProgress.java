@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * How many stages of the application have ended and how long ago the latest did, and the parts of the
- * tasks that began and ended of those stages that started and have not ended.
+ * How many stages of the application have ended and how long ago the latest did, and the parts of
+ * the tasks that began and ended of those stages that started and have not ended.
  *
  * <p>Spark's listener thread tells what happened, threads of its RPC ask. Every call but {@link
  * #jobEnded} takes constant time.
