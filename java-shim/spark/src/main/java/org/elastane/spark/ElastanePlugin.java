@@ -1,6 +1,5 @@
 package org.elastane.spark;
 
-import java.util.Map;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.SparkPlugin;
@@ -23,12 +22,12 @@ public final class ElastanePlugin implements SparkPlugin {
 
   @Override
   public ExecutorPlugin executorPlugin() {
-    Map<String, String> environment = System.getenv();
     return new Guard(ExecutorHalf.WHEN_OFF)
         .call(
             () ->
                 new ExecutorHalf(
-                    executorId -> YarnContainer.directory(environment, executorId), INTERVAL_MS),
+                    executorId -> YarnContainer.directory(System.getenv(), executorId),
+                    INTERVAL_MS),
             null);
   }
 }
