@@ -81,6 +81,12 @@ class BrokenExecutorTest extends LocalRun {
   }
 
   @Test
+  void withoutADriverHalfNothingIsAsked() {
+    new ExecutorHalf(id -> directory, 50).init(new SilentDriver(conf), Map.of());
+    assertFalse(hasThread());
+  }
+
+  @Test
   void aLocalRunWritesNothing() {
     SparkConf local = SparkJobs.conf("local[2]", ElastanePlugin.class);
     try (JavaSparkContext context = new JavaSparkContext(local)) {
