@@ -90,6 +90,7 @@ impl Counters {
     pub(crate) fn ingested(&self, ingested: &Ingested) {
         self.samples.fetch_add(ingested.samples, Relaxed);
         self.repeated_samples.fetch_add(ingested.repeated, Relaxed);
+        self.refused_memory_victims.fetch_add(ingested.unknown_victims, Relaxed);
         let Foresight {
             predicted_ms,
             cpu_covered_ms,

@@ -4,7 +4,8 @@
 //! master is told, and after CapacityScheduler's wait the container ends, unless the agent stopped
 //! naming it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use elastane_core::cluster::{Cluster, Container, NodeEntry, NodeId};
 use elastane_protocol::MemoryVictim;
@@ -19,6 +20,8 @@ const BETWEEN_ORDERS_MS: i64 = 10_000;
 /// A container counts as ended when the ResourceManager orders it. Then the NodeManager kills its processes, and the agent
 /// measures.
 const SHOWS_WITHIN_MS: i64 = 5_000;
+/// The journal gets no second record of why a container stays within this time: an agent may name it in every other report.
+const JOURNALED_AGAIN_MS: i64 = 60_000;
 /// An executor that was told leaves even if the shortage ends. A shortage of one report's length costs nobody an executor.
 const LEAVES_AFTER_MS: i64 = 6_000;
 
@@ -44,8 +47,8 @@ struct Short {
     chosen: Option<Chosen>,
     next_order_ms: i64,
     named_ms: i64,
-    /// The named containers that the journal has a record of.
-    journaled: HashSet<String>,
+    /// When the journal got the record of a container that stays.
+    journaled: HashMap<String, i64>,
 }
 
 struct Chosen {
@@ -67,7 +70,8 @@ impl MemoryVictims {
         now_ms: i64,
     ) -> Vec<Record> {
         let mut records = Vec::new();
-        if victims.is_empty() && !self.nodes.contains_key(&node) {
+        let here = running_on(cluster, node, victims);
+        if here.is_empty() && !self.nodes.contains_key(&node) {
             return records;
         }
         let short = self.nodes.entry(node).or_default();
@@ -75,7 +79,10 @@ impl MemoryVictims {
             records.push(record(cluster, node, victim, outcome, reason, now_ms));
         };
         short.named_ms = now_ms;
-        short.journaled.retain(|id| victims.iter().any(|victim| victim.container == *id));
+        short.journaled.retain(|id, journaled_ms| {
+            let is_recent = now_ms.saturating_sub(*journaled_ms) < JOURNALED_AGAIN_MS;
+            is_recent || here.iter().any(|victim| victim.container == *id)
+        });
         if let Some((spared, why)) = short.drop_settled(cluster, node, victims)
             && !migrations.leaves(&spared.container, now_ms)
         {
@@ -83,7 +90,7 @@ impl MemoryVictims {
         }
         let acts = may_act(cluster, node, now_ms);
         let mut choice = None;
-        for victim in victims {
+        for victim in here.iter().copied() {
             let (outcome, reason) = match judge(cluster, node, &victim.container) {
                 Ok(_) if acts => {
                     choice.get_or_insert(victim);
@@ -92,7 +99,8 @@ impl MemoryVictims {
                 Ok(reason) => (PreemptionOutcome::Observed, reason),
                 Err(why) => (PreemptionOutcome::Refused, why.to_owned()),
             };
-            if short.journaled.insert(victim.container.clone()) {
+            if let Entry::Vacant(unsaid) = short.journaled.entry(victim.container.clone()) {
+                unsaid.insert(now_ms);
                 log(victim, outcome, reason);
             }
         }
@@ -104,7 +112,7 @@ impl MemoryVictims {
             short.next_order_ms = now_ms.saturating_add(BETWEEN_ORDERS_MS);
             short.chosen = Some(Chosen { victim: victim.clone(), told_ms: None, killed_ms: None });
         }
-        if victims.is_empty() && now_ms >= short.next_order_ms {
+        if here.is_empty() && short.journaled.is_empty() && now_ms >= short.next_order_ms {
             self.nodes.remove(&node);
         }
         records
@@ -175,8 +183,6 @@ impl MemoryVictims {
             short.chosen = None;
             let shows_ms = now_ms.saturating_add(SHOWS_WITHIN_MS);
             short.next_order_ms = short.next_order_ms.max(shows_ms);
-            // The next report of the agent may still name it.
-            short.journaled.insert(container.to_owned());
         }
     }
 }
@@ -240,10 +246,27 @@ fn may_act(cluster: &Cluster, node: NodeId, now_ms: i64) -> bool {
     cluster.decides(node, now_ms) || holds_too_much
 }
 
+fn runs_on(cluster: &Cluster, node: NodeId, container: &str) -> bool {
+    cluster.container(container).is_some_and(|known| known.node == node)
+}
+
+/// The named containers that run on the node, each once. An agent may name others without end, so nothing is kept or
+/// journaled of them; [`ingest`](crate::report::ingest) counts them.
+fn running_on<'a>(
+    cluster: &Cluster,
+    node: NodeId,
+    victims: &'a [MemoryVictim],
+) -> Vec<&'a MemoryVictim> {
+    let mut seen = HashSet::new();
+    let is_new_here = |victim: &&'a MemoryVictim| {
+        runs_on(cluster, node, &victim.container) && seen.insert(victim.container.as_str())
+    };
+    victims.iter().filter(is_new_here).collect()
+}
+
 /// The reason why a container may be preempted, or why not.
 fn judge(cluster: &Cluster, node: NodeId, container: &str) -> Result<String, &'static str> {
-    let known = cluster.container(container);
-    if known.is_none_or(|known| known.node != node) {
+    if !runs_on(cluster, node, container) {
         return Err("it does not run on this node");
     }
     let overcommitted = cluster.overcommitted(node);

@@ -61,6 +61,8 @@ pub struct Ingested {
     pub repeated: u64,
     /// The new ones beside what was predicted.
     pub foresight: Foresight,
+    /// Containers that were named to give way and do not run on the node.
+    pub unknown_victims: u64,
 }
 
 /// Adds samples to the runs and accounts of their containers.
@@ -79,10 +81,16 @@ pub(crate) fn ingest(
     let newest = sequences.arrived(node, report);
     let node_cpu = NodeCpu::of(report);
     let mut ingested = Ingested::default();
+    let on_node = |cluster: &Cluster, runs: &Runs, id: &str| {
+        let known = cluster.container(id).or_else(|| runs.departed(id));
+        known.filter(|container| container.node == node).cloned()
+    };
+    for victim in &report.memory_victims {
+        ingested.unknown_victims += u64::from(on_node(cluster, runs, &victim.container).is_none());
+    }
     for samples in &report.containers {
         let id = samples.container.as_str();
-        let known = cluster.container(id).or_else(|| runs.departed(id)).cloned();
-        let Some(container) = known.filter(|container| container.node == node) else {
+        let Some(container) = on_node(cluster, runs, id) else {
             continue;
         };
         for sample in &samples.samples {

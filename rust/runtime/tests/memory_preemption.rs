@@ -5,7 +5,7 @@ mod common;
 #[path = "common/short_node.rs"]
 mod short_node;
 
-use common::{START_MS, settings};
+use common::{START_MS, request, settings};
 use elastane_core::ContainerKind;
 use elastane_runtime::Elastane;
 use short_node::Scene;
@@ -49,10 +49,35 @@ fn what_fits_by_requests_never_gives_way() {
 }
 
 #[test]
-fn what_does_not_run_there_is_refused() {
+fn made_up_names_are_counted_and_neither_ordered_nor_journaled() {
     let scene = Scene::of_four("enforce");
-    assert_eq!(scene.named_until(&["z"], 31), [""; 0]);
-    assert_eq!(scene.journal()[0].2, "it does not run on this node");
+    let elsewhere = scene.elastane.node_added("node-2:1", request(8));
+    scene.start_on(elsewhere, "elsewhere", ContainerKind::DEFAULT_EXECUTOR, START_MS);
+    let made_up: Vec<_> = (0..1_000).map(|number| format!("container_{number}")).collect();
+    let named = made_up.iter().map(String::as_str).chain(["elsewhere", "d"]);
+    scene.names(&named.collect::<Vec<_>>(), START_MS);
+    assert_eq!(scene.orders(START_MS), ["d told"], "they hide no container that runs there");
+    assert_eq!(scene.status()["refused_memory_victims"], 1_001);
+    let said: Vec<_> = scene.journal().into_iter().map(|(container, ..)| container).collect();
+    assert_eq!(said, ["d"]);
+}
+
+#[test]
+fn a_container_that_is_named_now_and_then_is_journaled_once_a_minute() {
+    let scene = Scene::of_four("enforce");
+    for second in 0..120 {
+        scene.names(if second % 2 == 0 { &["a"] } else { &[] }, START_MS + second * 1_000);
+    }
+    assert_eq!(scene.journal().len(), 2);
+}
+
+#[test]
+fn a_container_that_has_just_ended_is_no_made_up_name() {
+    let scene = Scene::of_four("enforce");
+    scene.elastane.finished("d", START_MS);
+    scene.names(&["d"], START_MS + 1_000);
+    assert_eq!(scene.status()["refused_memory_victims"], 0);
+    assert_eq!(scene.journal(), []);
 }
 
 #[test]
@@ -143,7 +168,7 @@ fn a_node_that_holds_too_much_gives_way_after_enforce_was_left() {
 fn status_counts_what_became_of_them() {
     let scene = Scene::of_four("enforce");
     scene.named_until(&["a", "d"], 15);
-    let status: serde_json::Value = serde_json::from_str(&scene.elastane.status(START_MS)).unwrap();
+    let status = scene.status();
     assert_eq!(status["memory_preemptions"], 1);
     assert_eq!(status["refused_memory_victims"], 1);
     assert_eq!(status["spared_memory_victims"], 0);

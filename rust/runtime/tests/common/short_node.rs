@@ -39,10 +39,14 @@ impl Scene {
 
     /// A container that asks for 3 GB.
     pub fn start(&self, container: &str, kind: ContainerKind, start_ms: i64) {
+        self.start_on(self.node, container, kind, start_ms);
+    }
+
+    pub fn start_on(&self, node: NodeId, container: &str, kind: ContainerKind, start_ms: i64) {
         let commit = CommitRequest {
             container,
             application: self.application,
-            node: self.node,
+            node,
             kind,
             request: request(3),
             may_refuse: false,
@@ -115,6 +119,10 @@ impl Scene {
             }
         }
         orders
+    }
+
+    pub fn status(&self) -> serde_json::Value {
+        serde_json::from_str(&self.elastane.status(START_MS)).unwrap()
     }
 
     /// Container, outcome and reason of each preemption in the journal.
