@@ -272,7 +272,7 @@ impl Elastane {
             service.report(node, &report, now_ms)?;
         self.decisions.record_all(records);
         // Under the lock, so that no report is kept of a node that is gone.
-        let planned = |container: &str| service.expected(container, now_ms);
+        let planned = |container: &str| service.expected(node, container, now_ms);
         let former = self.reports.arrived(node, report, now_ms, planned);
         drop(service);
         drop(former);

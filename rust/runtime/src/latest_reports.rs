@@ -44,7 +44,7 @@ impl ArrivedReport {
 
 impl LatestReports {
     /// A report may come before the next samples of the containers; the former one stays then. Gives the one that
-    /// it replaces, which the caller frees when it holds no lock. `planned` gives what a container is expected to use now.
+    /// it replaces, which the caller frees when it holds no lock. For `planned`, see [`UseHistory::arrived`].
     #[must_use]
     pub(crate) fn arrived(
         &self,

@@ -382,11 +382,11 @@ impl Service {
         KeptOfApplications { past, starts, runs: &self.runs, settings: &self.settings }
     }
 
-    /// What a running container is expected to use now.
-    pub(crate) fn expected(&self, container: &str, now_ms: i64) -> Option<Resources> {
+    /// What a container that runs on a node is expected to use now.
+    pub(crate) fn expected(&self, node: &str, container: &str, now_ms: i64) -> Option<Resources> {
         let known = self.cluster.container(container)?;
-        let node = &self.cluster.node(known.node)?.node;
-        Some(node.get(known.executor)?.expected_at(now_ms))
+        let entry = self.cluster.node(known.node).filter(|entry| entry.name == node)?;
+        Some(entry.node.get(known.executor)?.expected_at(now_ms))
     }
 
     fn node_name(&self, node: NodeId) -> String {

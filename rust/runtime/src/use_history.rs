@@ -37,8 +37,8 @@ impl Step {
 pub(crate) struct Use {
     pub(crate) cpu_cores: f32,
     pub(crate) memory_bytes: f32,
-    /// By the plan of that time; none of a container that the core did not know any more.
-    pub(crate) planned: Option<[f32; 2]>,
+    /// By the plan of that time.
+    pub(crate) planned: [f32; 2],
 }
 
 /// Times, and the use of each container at these.
@@ -46,7 +46,7 @@ pub(crate) type UseColumns = (Vec<i64>, BTreeMap<String, Vec<Option<Use>>>);
 
 impl UseHistory {
     /// Takes the newest samples of a report, unless the last step is too recent. `planned` gives what a container is
-    /// expected to use now.
+    /// expected to use now, and nothing for one that does not run on the node: it is left out.
     pub(crate) fn arrived(
         &mut self,
         containers: &[ContainerSamples],
@@ -60,11 +60,11 @@ impl UseHistory {
         let measured = containers.iter().filter_map(|container| {
             let name = container.container.as_str();
             let usage = container.samples.last()?.usage;
-            let planned = planned(name);
+            let planned = planned(name)?;
             let used = Use {
                 cpu_cores: usage.cpu_cores,
                 memory_bytes: usage.memory_bytes as f32,
-                planned: planned.map(|it| [it.cpu_cores as f32, it.memory_bytes as f32]),
+                planned: [planned.cpu_cores as f32, planned.memory_bytes as f32],
             };
             let known = last.and_then(|last| last.of(name));
             Some((known.map_or_else(|| Arc::from(name), |(name, _)| Arc::clone(name)), used))

@@ -157,6 +157,28 @@ fn a_node_has_what_its_containers_used_lately_beside_their_plan_also_after_they_
 }
 
 #[test]
+fn a_nodes_history_has_only_containers_that_run_there() {
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("known", &[2.0; 20])]);
+    let elastane = open(folder.path(), "enforce");
+    let node = with_a_container(&elastane);
+    let other = elastane.node_added("other:1", common::request(8));
+    let known =
+        elastane.application_added(&named_submission("application_1_0077", "known"), START_MS);
+    assert!(commit(&elastane, "here", known, node, START_MS));
+    assert!(commit(&elastane, "elsewhere", known, other, START_MS));
+    let used = [("here", GB), ("elsewhere", GB), ("made-up", GB)];
+    reply(&elastane, 2, START_MS + 40_000, &used);
+
+    let answer = ask(&elastane, &json!({"about": "node", "node": NODE}), START_MS + 41_000);
+
+    let containers = answer["history"]["containers"].as_array().unwrap();
+    let shown: Vec<_> = containers.iter().map(|it| it["container"].as_str().unwrap()).collect();
+    assert!(shown.contains(&"here"), "{shown:?}");
+    assert!(!shown.contains(&"elsewhere") && !shown.contains(&"made-up"), "{shown:?}");
+}
+
+#[test]
 fn the_plan_is_the_sum_of_the_nodes_with_the_label() {
     let folder = tempfile::tempdir().unwrap();
     learn_named(folder.path(), &[("known", &[2.0; 20])]);

@@ -13,8 +13,7 @@ pub(crate) struct NodeHistory {
     containers: Vec<ContainerHistory>,
 }
 
-/// Amounts at each step; none where it was not measured, and planned ones of what the
-/// core did not know any more.
+/// Amounts at each step; none where it was not measured.
 #[derive(Debug, Serialize)]
 struct ContainerHistory {
     container: String,
@@ -37,17 +36,15 @@ impl NodeHistory {
 
 impl ContainerHistory {
     fn of((container, steps): (String, Vec<Option<Use>>)) -> Self {
-        fn column<T>(steps: &[Option<Use>], of: impl Fn(Use) -> Option<T>) -> Vec<Option<T>> {
-            steps.iter().map(|step| step.and_then(&of)).collect()
+        fn column<T>(steps: &[Option<Use>], of: impl Fn(Use) -> T) -> Vec<Option<T>> {
+            steps.iter().map(|step| step.map(&of)).collect()
         }
         Self {
             container,
-            cpu_cores: column(&steps, |it| Some(it.cpu_cores)),
-            memory_bytes: column(&steps, |it| Some(it.memory_bytes.into())),
-            planned_cpu_cores: column(&steps, |it| it.planned.map(|[cpu_cores, _]| cpu_cores)),
-            planned_memory_bytes: column(&steps, |it| {
-                it.planned.map(|[_, memory_bytes]| memory_bytes.into())
-            }),
+            cpu_cores: column(&steps, |it| it.cpu_cores),
+            memory_bytes: column(&steps, |it| it.memory_bytes.into()),
+            planned_cpu_cores: column(&steps, |it| it.planned[0]),
+            planned_memory_bytes: column(&steps, |it| it.planned[1].into()),
         }
     }
 }

@@ -33,7 +33,7 @@ proptest! {
         let mut now_ms = 0;
         for (number, (after_ms, containers)) in reports.into_iter().enumerate() {
             now_ms += after_ms;
-            history.arrived(&samples(&containers, number as f32), now_ms, |_| None);
+            history.arrived(&samples(&containers, number as f32), now_ms, |_| Some(Resources::ZERO));
             if kept.last().is_none_or(|(last_ms, ..)| now_ms - last_ms >= STEP_MS) {
                 kept.push((now_ms, number as f32, containers));
             }
