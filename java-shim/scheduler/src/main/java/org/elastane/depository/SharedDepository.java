@@ -117,7 +117,7 @@ public final class SharedDepository implements AutoCloseable {
   private void share() {
     try {
       if (shared == null) {
-        shared = new SharedDirectory(conf, directory);
+        shared = new SharedDirectory(conf, directory, countFailure);
       }
       if (!tookOver) {
         takeOverAll();

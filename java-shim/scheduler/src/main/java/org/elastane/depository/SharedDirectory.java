@@ -7,7 +7,9 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -19,6 +21,8 @@ import org.apache.hadoop.fs.Options.Rename;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The directory with the copies in a Hadoop file system, accessible to its owner only.
@@ -26,6 +30,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
  * <p>Make one and keep it: a FileContext has its own client and cannot be closed.
  */
 final class SharedDirectory {
+  private static final Logger LOG = LoggerFactory.getLogger(SharedDirectory.class);
   static final String SUFFIX = ".sqlite";
   private static final String UNFINISHED = ".new";
   private static final FsPermission FOR_OWNER = new FsPermission((short) 0600);
@@ -33,29 +38,58 @@ final class SharedDirectory {
 
   private final FileContext files;
   private final Path directory;
+  private final CopyOwner owner;
+  private final Runnable countRefusal;
+  private final Set<Path> refused = new HashSet<>();
 
-  SharedDirectory(Configuration conf, Path directory) throws IOException {
+  /**
+   * @param countRefusal called once for each file that {@link #copies} leaves out
+   */
+  SharedDirectory(Configuration conf, Path directory, Runnable countRefusal) throws IOException {
     files = FileContext.getFileContext(directory.toUri(), conf);
     this.directory = directory;
+    this.countRefusal = countRefusal;
+    owner = CopyOwner.of(conf, directory, files);
   }
 
-  /** The copies in the directory, the newest first; none if the directory is missing. */
+  /**
+   * The copies in the directory, the newest first; none if the directory is missing. Leaves out
+   * what another user can have written.
+   */
   List<FileStatus> copies() throws IOException {
     List<FileStatus> found = new ArrayList<>();
     RemoteIterator<FileStatus> listed;
     try {
+      if (isRefused(files.getFileStatus(directory))) {
+        return found;
+      }
       listed = files.listStatus(directory);
     } catch (FileNotFoundException e) {
       return found;
     }
     while (listed.hasNext()) {
       FileStatus file = listed.next();
-      if (file.isFile() && file.getPath().getName().endsWith(SUFFIX)) {
+      boolean isCopy = file.isFile() && file.getPath().getName().endsWith(SUFFIX);
+      if (isCopy && !isRefused(file)) {
         found.add(file);
       }
     }
     found.sort(Comparator.comparingLong(FileStatus::getModificationTime).reversed());
     return found;
+  }
+
+  private boolean isRefused(FileStatus file) {
+    String objection = owner.objection(file);
+    if (objection != null && refused.add(file.getPath())) {
+      countRefusal.run();
+      LOG.error(
+          file.isDirectory()
+              ? "No copy in {} is taken over: {}. Give it to that user, with mode 700"
+              : "{} is not taken over: {}. Remove it if you do not know it",
+          file.getPath(),
+          objection);
+    }
+    return objection != null;
   }
 
   void fetch(FileStatus copy, java.nio.file.Path local) throws IOException {

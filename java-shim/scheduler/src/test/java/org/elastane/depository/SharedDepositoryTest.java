@@ -3,21 +3,26 @@ package org.elastane.depository;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.elastane.Await;
 import org.elastane.conf.ElastaneConfiguration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Uses Hadoop's local file system and a simulated core, whose copies are lines of text. */
 @SuppressWarnings("try") // publishes while it is open
@@ -68,7 +73,9 @@ class SharedDepositoryTest {
   private String published() {
     Path own = directory.resolve("resourcemanager.sqlite");
     try {
-      return Files.exists(own) ? Files.readString(own) : "";
+      return Files.readString(own);
+    } catch (NoSuchFileException e) {
+      return "";
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -76,8 +83,14 @@ class SharedDepositoryTest {
 
   private void anotherOne(String name, String copy, long modifiedMs) throws IOException {
     Files.createDirectories(directory);
+    setMode(directory, "rwx------");
     Path file = Files.writeString(directory.resolve(name), copy);
+    setMode(file, "rw-------");
     Files.setLastModifiedTime(file, FileTime.fromMillis(modifiedMs));
+  }
+
+  private static void setMode(Path file, String mode) throws IOException {
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
   }
 
   @Test
@@ -110,6 +123,50 @@ class SharedDepositoryTest {
     }
 
     assertEquals(1, failures.get());
+  }
+
+  @Test
+  void aCopyThatOthersMayWriteIsNamedCountedAndNotTakenOver() throws Exception {
+    anotherOne("rm2.sqlite", "old", 1_000);
+    anotherOne("rm3.sqlite", "forged", 2_000_000);
+    setMode(directory.resolve("rm3.sqlite"), "rw-rw----");
+    LogCapturer log = LogCapturer.captureLogs(LoggerFactory.getLogger(SharedDirectory.class));
+
+    try (SharedDepository shared = start()) {
+      Await.until("a copy of its own", () -> published().equals("own, after [old]"));
+    } finally {
+      log.stopCapturing();
+    }
+
+    assertEquals(1, failures.get());
+    assertTrue(log.getOutput().contains("rm3.sqlite is not taken over"), log.getOutput());
+  }
+
+  @Test
+  void noCopyIsTakenOverFromADirectoryThatOthersMayWrite() throws Exception {
+    anotherOne("rm2.sqlite", "moved there", 1_000);
+    anotherOne("rm3.sqlite", "moved there too", 2_000);
+    setMode(directory, "rwxrwxrwx");
+
+    try (SharedDepository shared = start()) {
+      Await.until("a copy of its own", () -> published().equals("own, after []"));
+    }
+
+    assertEquals(1, failures.get());
+  }
+
+  @Test
+  void whatIsRefusedIsNamedOnceHoweverOftenItIsFound() throws Exception {
+    anotherOne("rm2.sqlite", "forged", 1_000);
+    setMode(directory.resolve("rm2.sqlite"), "rw-rw-rw-");
+    AtomicInteger refused = new AtomicInteger();
+    org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(directory.toUri());
+    SharedDirectory shared = new SharedDirectory(conf, path, refused::incrementAndGet);
+
+    assertTrue(shared.copies().isEmpty());
+    assertTrue(shared.copies().isEmpty());
+
+    assertEquals(1, refused.get());
   }
 
   @Test
