@@ -15,5 +15,15 @@ public enum RefusalReason {
   /** The core refused the body: it is damaged, or of another version. */
   REFUSED_BODY,
   /** The core is out of service. */
-  OUT_OF_SERVICE
+  OUT_OF_SERVICE;
+
+  /** Whether the report names no registered node. */
+  boolean isOfNoNode() {
+    return this == MALFORMED_NODE || this == UNKNOWN_NODE;
+  }
+
+  /** Whether the caller was known to be the node's NodeManager. */
+  boolean isOfVerifiedCaller() {
+    return this == TOO_LARGE || this == REFUSED_BODY || this == OUT_OF_SERVICE;
+  }
 }

@@ -17,13 +17,13 @@ import org.slf4j.LoggerFactory;
  */
 final class UsageService implements UsageProtocol {
   private static final Logger LOG = LoggerFactory.getLogger(UsageService.class);
-  private static final int MAX_NODES_IN_LOG = 4096;
+  private static final int MAX_STRANGERS_IN_LOG = 4096;
   private static final int MAX_NODE_CHARACTERS = 300;
 
   private final CallerIdentity identity;
   private final ReportHandler handler;
   private final UsageMetrics metrics;
-  private final RefusalLog refusals = new RefusalLog(LOG, MAX_NODES_IN_LOG);
+  private final RefusalLog refusals = new RefusalLog(LOG, MAX_STRANGERS_IN_LOG);
 
   UsageService(CallerIdentity identity, ReportHandler handler, UsageMetrics metrics) {
     this.identity = identity;

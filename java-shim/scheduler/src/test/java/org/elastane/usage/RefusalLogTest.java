@@ -1,8 +1,11 @@
 package org.elastane.usage;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
+import org.apache.hadoop.thirdparty.com.google.common.base.Ticker;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -13,6 +16,15 @@ class RefusalLogTest {
   private static final Logger LOG = LoggerFactory.getLogger(RefusalLogTest.class);
 
   private LogCapturer output;
+  private int hours;
+
+  private final Ticker ticker =
+      new Ticker() {
+        @Override
+        public long read() {
+          return TimeUnit.HOURS.toNanos(hours);
+        }
+      };
 
   @BeforeEach
   void capture() {
@@ -51,6 +63,54 @@ class RefusalLogTest {
       log.refused("made-up" + i + ":1", because(RefusalReason.UNKNOWN_NODE));
     }
     assertEquals(11, lines(), "ten nodes, and once that there are more");
+  }
+
+  @Test
+  void aFloodOfMadeUpNamesSilencesNoRegisteredNode() {
+    RefusalLog log = flooded();
+    log.refused("a:1", because(RefusalReason.TOO_LARGE));
+    log.refused("b:1", because(RefusalReason.FOREIGN_ADDRESS));
+    log.accepted("a:1");
+    assertEquals(14, lines());
+  }
+
+  @Test
+  void madeUpNamesAreForgottenAfterAnHour() {
+    RefusalLog log = flooded();
+    hours += 2;
+    log.refused("late:1", because(RefusalReason.UNKNOWN_NODE));
+    assertEquals(12, lines());
+  }
+
+  @Test
+  void aFalseCallerIsSaidOnceAnHourWhateverTheNodeItselfReports() {
+    RefusalLog log = new RefusalLog(LOG, 10, ticker);
+    for (int i = 0; i < 1000; i++) {
+      log.refused("a:1", because(RefusalReason.FOREIGN_ADDRESS));
+      log.accepted("a:1");
+    }
+    assertEquals(1, lines());
+    hours += 2;
+    log.refused("a:1", because(RefusalReason.FOREIGN_ADDRESS));
+    assertEquals(2, lines());
+  }
+
+  @Test
+  void aNodeWithEveryOtherReportRefusedDoesNotFillTheLog() {
+    RefusalLog log = new RefusalLog(LOG, 10, ticker);
+    for (int i = 0; i < 1000; i++) {
+      log.refused("a:1", because(RefusalReason.REFUSED_BODY));
+      log.accepted("a:1");
+    }
+    assertTrue(lines() <= 21, lines() + " lines");
+  }
+
+  private RefusalLog flooded() {
+    RefusalLog log = new RefusalLog(LOG, 10, ticker);
+    for (int i = 0; i < 1000; i++) {
+      log.refused("made-up" + i + ":1", because(RefusalReason.UNKNOWN_NODE));
+    }
+    return log;
   }
 
   private static ReportRefusedException because(RefusalReason reason) {
