@@ -1,7 +1,5 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -29,7 +27,7 @@ final class LiveSettings {
   /** Elastane's keys alone: a whole configuration may load files again by itself. */
   private Configuration current;
 
-  private volatile Path observeFile;
+  private volatile ObserveFile observeFile;
   private volatile boolean isObserveFileThere;
   private volatile Mode mode;
   private volatile boolean enforcesAnywhere;
@@ -49,8 +47,8 @@ final class LiveSettings {
     this.status = status;
     atStart = ElastaneConfiguration.settings(conf);
     current = ElastaneConfiguration.ours(conf);
-    observeFile = ElastaneConfiguration.observeFile(current);
-    isObserveFileThere = isThere(observeFile);
+    observeFile = new ObserveFile(ElastaneConfiguration.observeFile(current));
+    isObserveFileThere = observeFile.isThere(false);
     if (isObserveFileThere) {
       logObserveFile();
     }
@@ -74,14 +72,14 @@ final class LiveSettings {
       logChanges(ElastaneConfiguration.settings(current), ElastaneConfiguration.settings(fresh));
       current = ElastaneConfiguration.ours(fresh);
     }
-    observeFile = ElastaneConfiguration.observeFile(current);
+    observeFile = new ObserveFile(ElastaneConfiguration.observeFile(current));
     apply();
   }
 
   /** Looks whether the observe file exists; true if that changed, and the settings with it. */
   boolean follow() {
     // Without the monitor: the file's file system may hang.
-    boolean isThere = isThere(observeFile);
+    boolean isThere = observeFile.isThere(isObserveFileThere);
     if (isThere == isObserveFileThere) {
       return false;
     }
@@ -91,11 +89,6 @@ final class LiveSettings {
       apply();
     }
     return true;
-  }
-
-  /** A file that was there is there until it is known to be gone: it may only be out of reach. */
-  private boolean isThere(Path file) {
-    return file != null && (Files.exists(file) || (isObserveFileThere && !Files.notExists(file)));
   }
 
   private void logObserveFile() {
