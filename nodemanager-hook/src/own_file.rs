@@ -1,9 +1,9 @@
 //! Files that the agent keeps beside its socket.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, Read, Write},
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
@@ -14,6 +14,13 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut path = path.to_owned().into_os_string();
     path.push(suffix);
     path.into()
+}
+
+/// How to open a file that only the agent's user may read if it is made. `elastane-agent restore` has its caller's umask.
+pub fn private_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
 }
 
 /// Reads a file that only the agent's user can have written.
@@ -33,7 +40,7 @@ pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     let new = beside(path, ".new");
     remove(&new)?;
     // `create_new` does not follow a link that another user put there.
-    File::create_new(&new)?.write_all(text)?;
+    private_options().write(true).create_new(true).open(&new)?.write_all(text)?;
     fs::rename(new, path)
 }
 
@@ -42,5 +49,18 @@ pub fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_made_for_its_owner_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("agent.sock.status");
+        replace(&path, b"{}").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     }
 }

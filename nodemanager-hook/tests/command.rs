@@ -1,11 +1,13 @@
 //! The command line, as an administrator sees it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+
+const AGENT: &str = env!("CARGO_BIN_EXE_elastane-agent");
 
 /// Exit code, standard output, standard error.
 fn agent(arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_elastane-agent"));
+    let mut command = Command::new(AGENT);
     let output = command.args(arguments).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let code = output.status.code().unwrap();
@@ -43,7 +45,7 @@ fn a_wrong_configuration_gives_one_line_and_exit_code_2() {
 #[test]
 fn the_exit_code_is_the_same_when_the_error_cannot_be_written() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_elastane-agent"));
+    let mut command = Command::new(AGENT);
     let status = command.args(["run", "--config", "/does/not/exist"]).stderr(full).status();
     assert_eq!(status.unwrap().code(), Some(2));
 }
@@ -97,4 +99,21 @@ fn status_without_an_agent_gives_exit_code_1() {
     let (code, _, error) = agent(&["status", "--config", file.to_str().unwrap()]);
     assert_eq!(code, 1);
     assert!(error.contains("no agent runs with this configuration"), "{error}");
+}
+
+#[test]
+fn restore_makes_files_for_their_owner_alone_whatever_the_umask_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let config = format!(
+        "[socket]\npath = {:?}\n[audit]\nfile = {:?}\n",
+        path("agent.sock"),
+        path("audit.jsonl")
+    );
+    fs::write(path("agent.toml"), config).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "umask 0; exec \"$0\" restore --config \"$1\""]);
+    let output = shell.arg(AGENT).arg(path("agent.toml")).output().unwrap();
+    let mode = fs::metadata(path("audit.jsonl")).map(|found| found.permissions().mode() & 0o777);
+    assert_eq!(mode.unwrap(), 0o600, "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,12 +1,12 @@
 //! The audit file and its bound.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
-use crate::own_file::beside;
+use crate::own_file::{beside, private_options};
 
 /// The size at which the file is renamed to `FILE.1`.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -25,7 +25,7 @@ impl AuditFile {
     }
 
     fn with_bound(path: &Path, max_bytes: u64) -> io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let file = private_options().create(true).append(true).open(path)?;
         let bytes = file.metadata()?.len();
         Ok(Self { path: path.into(), file, bytes, max_bytes })
     }
@@ -49,6 +49,8 @@ impl AuditFile {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     #[test]
@@ -61,8 +63,9 @@ mod tests {
         }
         let old = directory.path().join("audit.jsonl.1");
         for file in [&path, &old] {
-            let length = fs::metadata(file).unwrap().len();
-            assert!(length > 0 && length <= 1000, "{length}");
+            let found = fs::metadata(file).unwrap();
+            assert!(found.len() > 0 && found.len() <= 1000, "{found:?}");
+            assert_eq!(found.mode() & 0o777, 0o600);
         }
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
     }

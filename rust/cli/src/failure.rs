@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use elastane_store::{StoreError, StoreErrorKind};
+use elastane_store::{StoreError, StoreErrorKind, private_file_options};
 
 /// An error message of one line, and an exit code.
 #[derive(Debug, thiserror::Error)]
@@ -80,10 +80,12 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::bad(path, error))
 }
 
-/// Writes a file named on the command line.
+/// Writes a file named on the command line. It has data of users: a new one is its owner's alone.
 ///
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))
+    let file = private_file_options().write(true).truncate(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))
 }

@@ -3,7 +3,8 @@
 
 mod common;
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 
 use common::{SALES, depository, elastane, run_of_two_kinds, text, three_runs};
 use serde_json::Value;
@@ -22,6 +23,22 @@ fn what_was_exported_is_imported_elsewhere_and_is_the_same() {
     assert_eq!(elastane(&import).printed(), "0 runs added, 4 were there already\n");
     let shown = |path: &str| elastane(&["profiles", "show", SALES, "--depository", path]).printed();
     assert_eq!(shown(&path), shown(other));
+}
+
+#[test]
+fn files_with_data_of_users_are_made_for_their_owner_alone() {
+    let (folder, path) = three_runs();
+    let mode =
+        |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+    let (file, plot) = (folder.path().join("profiles.json"), folder.path().join("plot.svg"));
+    let export = ["profiles", "export", "--all", "--file", text(&file), "--depository", &path];
+    elastane(&export).printed();
+    elastane(&["profiles", "show", SALES, "--svg", text(&plot), "--depository", &path]).printed();
+    assert_eq!((mode("profiles.json"), mode("plot.svg")), (0o600, 0o600));
+
+    fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+    elastane(&export).printed();
+    assert_eq!(mode("profiles.json"), 0o640, "a file that was there keeps its mode");
 }
 
 #[test]
