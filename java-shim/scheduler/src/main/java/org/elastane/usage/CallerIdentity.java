@@ -46,7 +46,7 @@ final class CallerIdentity {
       addresses = hosts.of(node.getHost(), caller.address());
     } catch (UnknownHostException e) {
       throw new ReportRefusedException(
-          RefusalReason.FOREIGN_ADDRESS, "the host of " + node + " does not resolve");
+          RefusalReason.FOREIGN_ADDRESS, "no address of " + node + " is known: " + e.getMessage());
     }
     if (!Arrays.asList(addresses).contains(caller.address())) {
       throw new ReportRefusedException(

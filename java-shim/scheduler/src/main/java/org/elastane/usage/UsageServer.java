@@ -88,8 +88,10 @@ public final class UsageServer {
    */
   public synchronized void start() throws IOException {
     InetSocketAddress address = UsageAddresses.toBind(conf);
+    // While DNS hangs, the other threads answer nodes whose addresses are known.
+    int mostLookups = Math.max(1, ElastaneConfiguration.usageHandlerCount(conf) / 2);
     HostAddresses hosts =
-        new HostAddresses(InetAddress::getAllByName, Time::monotonicNow, MOST_HOSTS);
+        new HostAddresses(InetAddress::getAllByName, Time::monotonicNow, MOST_HOSTS, mostLookups);
     CallerIdentity identity = new CallerIdentity(nodes, hosts, nodeManagerPrincipal(conf));
     UsageService service = new UsageService(identity, handler, metrics);
     RPC.setProtocolEngine(conf, UsageProtocol.class, ProtobufRpcEngine2.class);
