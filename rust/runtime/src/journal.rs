@@ -198,7 +198,7 @@ pub struct Reprovision {
     pub node: String,
     /// YARN's container id.
     pub container: String,
-    /// YARN's application id; empty where it is gone.
+    /// YARN's application id.
     pub application: String,
     /// `opened`, `measured`, `returned`, `too-little-left` or `unused`.
     pub what: Cow<'static, str>,
@@ -261,7 +261,7 @@ pub struct Migration {
     pub node: String,
     /// YARN's container id.
     pub container: String,
-    /// YARN's application id; empty where it is gone.
+    /// YARN's application id.
     pub application: String,
     /// What became of it.
     pub state: MigrationState,

@@ -42,6 +42,7 @@ mod status;
 mod submission;
 mod use_history;
 mod writer;
+mod yarn_ids;
 
 pub use crate::counters::Health;
 pub use crate::depository::SharingError;
@@ -65,3 +66,4 @@ pub use service::{FirstAsk, Service};
 pub use settings::{RuntimeSettings, ServiceSettings, SettingsError};
 pub use status::{ServiceStatus, StatusSnapshot};
 pub use submission::submission_record;
+pub use yarn_ids::application_of;

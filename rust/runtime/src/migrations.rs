@@ -10,6 +10,7 @@ use elastane_core::cluster::{ApplicationId, Cluster, Container, NodeId};
 use elastane_protocol::{DecommissionOutcome, Decommissioned};
 
 use crate::journal::{JournalEvent, Migration, MigrationCause, MigrationState, Record};
+use crate::yarn_ids::application_id;
 
 /// An executor handles the signal before it has reached its driver, and then loses the handler.
 const OLD_ENOUGH_MS: i64 = 30_000;
@@ -209,11 +210,10 @@ fn record(
     now_ms: i64,
 ) -> Record {
     let node = cluster.node(asked.node).map(|node| node.name.clone());
-    let application = cluster.application(asked.application).map(|it| it.id.clone());
     let migration = Migration {
         node: node.unwrap_or_default(),
         container: container.to_owned(),
-        application: application.unwrap_or_default(),
+        application: application_id(cluster, asked.application, container),
         state: match outcome {
             DecommissionOutcome::Signalled => MigrationState::Leaves,
             DecommissionOutcome::NotHandled => MigrationState::NotHandled,

@@ -4,6 +4,7 @@ use elastane_core::Cluster;
 use elastane_core::reprovision::{Correction, Reprovisioned};
 
 use crate::journal::{JournalEvent, Record, Reprovision};
+use crate::yarn_ids::application_id;
 
 pub(crate) fn records(cluster: &Cluster, done: &[Reprovisioned]) -> Vec<Record> {
     let records = done.iter().map(|done| Record {
@@ -15,11 +16,10 @@ pub(crate) fn records(cluster: &Cluster, done: &[Reprovisioned]) -> Vec<Record> 
 
 fn reprovision(cluster: &Cluster, done: &Reprovisioned) -> Reprovision {
     let node = cluster.node(done.node).map(|node| node.name.clone());
-    let application = cluster.application(done.application);
     let plain = Reprovision {
         node: node.unwrap_or_default(),
         container: done.container.to_string(),
-        application: application.map_or_else(String::new, |application| application.id.clone()),
+        application: application_id(cluster, done.application, &done.container),
         ..Reprovision::default()
     };
     match done.what {

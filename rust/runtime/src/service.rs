@@ -29,6 +29,7 @@ use crate::reprovisioning;
 use crate::runs::{Runs, last_samples_ms};
 use crate::settings::ServiceSettings;
 use crate::status::StatusSnapshot;
+use crate::yarn_ids::application_id;
 
 /// What the ResourceManager runs, and the simulator. Methods take the time and return their effects:
 /// predictions to be made, runs and checkpoints to be saved, records for the journal.
@@ -238,7 +239,7 @@ impl Service {
         let until_ms = now_ms + last_samples_ms(self.settings.report_interval_ms);
         let ended = self.cluster.finished(container)?;
         let node = self.node_name(ended.node);
-        let application = self.application_name(ended.application);
+        let application = application_id(&self.cluster, ended.application, container);
         self.giving_way.finished(ended.node, container, now_ms);
         self.trackers.finished(&self.cluster, container);
         self.accounts.finished(&self.cluster, container, &ended, now_ms);
@@ -391,9 +392,5 @@ impl Service {
 
     fn node_name(&self, node: NodeId) -> String {
         self.cluster.node(node).map(|node| node.name.clone()).unwrap_or_default()
-    }
-
-    fn application_name(&self, application: ApplicationId) -> String {
-        self.cluster.application(application).map(|it| it.id.clone()).unwrap_or_default()
     }
 }

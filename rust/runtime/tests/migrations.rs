@@ -6,6 +6,7 @@ mod common;
 mod short_node;
 
 use common::{START_MS, settings};
+use elastane_core::ContainerKind;
 use elastane_protocol::DecommissionOutcome;
 use short_node::Scene;
 
@@ -127,4 +128,19 @@ fn a_core_that_has_not_asked_lets_those_leave_that_were_told() {
     }
     scene.tells(&["d"], told, at(NAMED_S + 60));
     assert_eq!(scene.orders(at(NAMED_S + 60)), ["d told"]);
+}
+
+#[test]
+fn the_record_of_an_executor_whose_application_has_ended_names_it() {
+    const FIFTH: &str = "container_1_0099_01_000005";
+    let scene = Scene::of_four("enforce");
+    scene.start(FIFTH, ContainerKind::DEFAULT_EXECUTOR, START_MS + 4);
+    scene.names(&[FIFTH], at(NAMED_S));
+    assert_eq!(scene.orders(at(NAMED_S)), [format!("{FIFTH} told")]);
+    assert_eq!(scene.tells(&[FIFTH], None, at(LEAVES_S)), [FIFTH]);
+    scene.elastane.finished(FIFTH, at(LEAVES_S + 1));
+    scene.application_ends(at(LEAVES_S + 2));
+    scene.tells(&[], Some((FIFTH, DecommissionOutcome::Signalled)), at(LEAVES_S + 3));
+    let recorded = scene.records("migration", ["state", "application"]);
+    assert_eq!(recorded, [["leaves", "application_1_0099"]]);
 }

@@ -182,3 +182,30 @@ fn one_that_is_throttled_gets_what_it_wants_and_is_no_further_for_that() {
     assert_eq!(measured["factors"][0], 3.0, "{measured}");
     assert_eq!(planned, 3.0, "as in the first half");
 }
+
+#[test]
+fn a_window_that_ends_with_its_application_names_it() {
+    const CONTAINER: &str = "container_e3_1_0080_01_000002";
+    let folder = tempfile::tempdir().unwrap();
+    learn_named(folder.path(), &[("busy", LEARNED)]);
+    let elastane = open_with(folder.path(), "enforce", &[("reprovision", "on")]);
+    let node = register(&elastane);
+    elastane.report(NODE, VERSION, &report(0, &[]), START_MS).unwrap();
+    let submission = named_submission("application_1_0080", "busy");
+    let application = elastane.application_added(&submission, START_MS);
+    assert!(commit(&elastane, CONTAINER, application, node, START_MS));
+    let at = |slot: u64| START_MS + 3_000 * slot as i64;
+    let opened = (1..=20).find(|&slot| {
+        let body = report(slot, &[(CONTAINER, 1.0, GB)]);
+        let reply = elastane.report(NODE, VERSION, &body, at(slot)).unwrap();
+        weight(&decode(VERSION, &reply).unwrap()) > 3.0
+    });
+    let opened = opened.unwrap();
+    elastane.finished(CONTAINER, at(opened) + 1_000);
+    elastane.application_removed(application, true, at(opened) + 2_000);
+    elastane.report(NODE, VERSION, &report(opened + 1, &[]), at(opened + 1)).unwrap();
+    elastane.close();
+    let returned = &records(folder.path(), "returned")[0];
+    assert_eq!(returned["reason"], "the container ended");
+    assert_eq!(returned["application"], "application_1_0080");
+}

@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use clap::Args;
-use elastane_runtime::Record;
+use elastane_runtime::{Record, application_of};
 use serde_json::{Value, json};
 
 use super::limits::print_limits;
 use super::resource_manager::ResourceManager;
-use super::subject::{Subject, application_of};
+use super::subject::Subject;
 use super::watch::watched;
 use super::words::{
     NOTHING, cores, counted, expected_to_end, gib_of_bytes, gib_of_mb, number, text, time, waiting,

@@ -37,19 +37,8 @@ impl FromStr for Subject {
     }
 }
 
-/// The application of a container, by YARN's ids: `container_[eEPOCH_]CLUSTER_APPLICATION_ATTEMPT_NUMBER`.
-pub(super) fn application_of(container: &str) -> Option<String> {
-    let parts: Vec<&str> = container.strip_prefix("container_")?.split('_').collect();
-    let [.., cluster, application, _, _] = parts.as_slice() else {
-        return None;
-    };
-    Some(format!("application_{cluster}_{application}"))
-}
-
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[test]
@@ -64,13 +53,5 @@ mod tests {
         for wrong in ["", "etl", "a/b:1", "root.a?x=1", "a b:1"] {
             assert!(parsed(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_container_names_its_application() {
-        let of = |container| application_of(container).unwrap();
-        assert_eq!(of("container_17_0007_01_000002"), "application_17_0007");
-        assert_eq!(of("container_e3_17_0007_01_000002"), "application_17_0007");
-        assert_eq!(application_of("container_17"), None);
     }
 }

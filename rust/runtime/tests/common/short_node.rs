@@ -64,6 +64,10 @@ impl Scene {
         scene
     }
 
+    pub fn application_ends(&self, now_ms: i64) {
+        self.elastane.application_removed(self.application, true, now_ms);
+    }
+
     /// The agent reports, and names these.
     pub fn names(&self, victims: &[&str], now_ms: i64) {
         self.tells(victims, None, now_ms);
