@@ -143,13 +143,14 @@ struct WaitingStatus {
 enum LimitOf {
     /// Of queues, users and application masters, labels, constraints, and of what can be booked.
     CapacityScheduler,
-    /// What is planned on nodes.
+    /// What is planned on nodes, or mode observe.
     Elastane,
 }
 
 impl LimitOf {
-    fn why(why: Option<&WaitReason>) -> Self {
+    fn why(why: Option<&WaitReason>, observed: Observed) -> Self {
         match why {
+            None if observed.is_so() => Self::Elastane,
             None | Some(WaitReason::Held | WaitReason::Skipped { .. }) => Self::CapacityScheduler,
             Some(_) => Self::Elastane,
         }
@@ -285,7 +286,10 @@ impl StatusSnapshot {
             applications: &self.applications,
             most_free_bytes: self.nodes.iter().map(|(_, it)| it.free_bytes()).max(),
         };
+        // Where no node is in mode enforce, none is raised for anybody.
+        let any_is_enforced = totals.nodes_enforced > 0;
         let waiting = self.waiting.into_iter().map(|waiting| {
+            let observed = if any_is_enforced { waiting.observed } else { Observed::default() };
             let limit = waiting.limit.as_ref();
             let why = waiting.why.filter(|why| words.still_holds(why, limit, &waiting.ask));
             WaitingStatus {
@@ -294,12 +298,12 @@ impl StatusSnapshot {
                 for_ms: (self.now_ms - waiting.since_ms).max(0),
                 deadline: waiting.deadline,
                 planned_start: waiting.start.map(|start| words.planned(start)),
-                limit_of: LimitOf::why(why.as_ref()),
+                limit_of: LimitOf::why(why.as_ref(), observed),
                 node: why
                     .as_ref()
                     .and_then(WaitReason::node)
                     .map(|node| words.node(node).to_owned()),
-                reason: words.reason(why, limit, &waiting.ask, waiting.observed),
+                reason: words.reason(why, limit, &waiting.ask, observed),
                 application: waiting.application,
             }
         });

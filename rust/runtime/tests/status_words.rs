@@ -15,12 +15,16 @@ use serde_json::Value;
 const LARGE: &str = "application_1_0090";
 const SMALL: &str = "application_1_0091";
 
-/// Why the application waits.
-fn reason(elastane: &Elastane, id: &str, now_ms: i64) -> String {
+/// What the status says of an application that waits.
+fn waiting_status(elastane: &Elastane, id: &str, now_ms: i64) -> Value {
     let status: Value = serde_json::from_str(&elastane.status(now_ms)).unwrap();
     let waiting = status["waiting"].as_array().unwrap();
-    let of_it = waiting.iter().find(|one| one["application"] == id).unwrap();
-    of_it["reason"].as_str().unwrap().to_owned()
+    waiting.iter().find(|one| one["application"] == id).unwrap().clone()
+}
+
+/// Why the application waits.
+fn reason(elastane: &Elastane, id: &str, now_ms: i64) -> String {
+    waiting_status(elastane, id, now_ms)["reason"].as_str().unwrap().to_owned()
 }
 
 /// Containers of this name start on a node that nothing else runs on.
@@ -318,11 +322,37 @@ fn what_the_core_found_is_no_reason_where_capacity_scheduler_decides_by_now() {
     let node = busy_node(&elastane, "busy", &["container_busy"]);
     waiting(&elastane, LARGE, "large", 1, 1);
     elastane.round(node, free(), START_MS).unwrap();
-    let limit_of = || {
-        let status: Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
-        status["waiting"][0]["limit_of"].clone()
-    };
+    let limit_of = || waiting_status(&elastane, LARGE, START_MS)["limit_of"].clone();
     assert_eq!(limit_of(), "elastane");
     elastane.apply_settings(common::settings(folder.path(), "observe", &[])).unwrap();
     assert_eq!(limit_of(), "capacity-scheduler");
+}
+
+#[test]
+fn a_limit_that_mode_observe_sets_is_elastanes_before_a_round_as_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |mode: &str, tags: &[&str]| {
+        let elastane = open(folder.path(), mode);
+        // Each of 3 GB, on a node of 8 GB.
+        let node = busy_node(&elastane, "busy", &["container_1", "container_2"]);
+        let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+        let submission = Submission { tags, ..named_submission(SMALL, "small") };
+        waiting_as(&elastane, &submission, 1, 3);
+        let told = || {
+            let status = waiting_status(&elastane, SMALL, START_MS);
+            let limit_of = status["limit_of"].as_str().unwrap().to_owned();
+            (limit_of, status["reason"].as_str().unwrap().contains("mode observe"))
+        };
+        let before = told();
+        elastane.round(node, free(), START_MS);
+        let told = [before, told()];
+        elastane.close();
+        told
+    };
+    let tag = ["elastane.mode=observe"];
+    assert_eq!(told("enforce", &tag), ["elastane", "elastane"].map(|it| (it.to_owned(), true)));
+    assert_eq!(told("enforce", &[])[0], ("capacity-scheduler".to_owned(), false));
+    // No node is raised for anybody.
+    let of_cluster = told("observe", &tag);
+    assert_eq!(of_cluster, [0, 1].map(|_| ("capacity-scheduler".to_owned(), false)));
 }
