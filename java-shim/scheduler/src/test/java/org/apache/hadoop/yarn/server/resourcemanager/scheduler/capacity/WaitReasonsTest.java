@@ -8,9 +8,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collections;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.elastane.Await;
 import org.junit.jupiter.api.Test;
@@ -33,6 +36,31 @@ class WaitReasonsTest {
       String told = waiting.getDiagnostics().toString();
       assertTrue(told.contains("Application is Activated"), told);
       assertTrue(told.contains(" Elastane: 127.0.0.1:1: memory"), told);
+    }
+  }
+
+  @Test
+  void aMasterForWhichModeObserveRaisesNoNodeIsToldSo() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 2048, 2);
+      MockAM master = cluster.launch("default", node);
+      cluster.ask(master, 1024, 1);
+      cluster.heartbeatUntil("the node is full", () -> cluster.containers(master) == 2, node);
+      RMApp waiting =
+          MockRMAppSubmitter.submit(
+              cluster.resourceManager(),
+              MockRMAppSubmissionData.Builder.createWithMemory(1024, cluster.resourceManager())
+                  .withUser("somebody")
+                  .withQueue("default")
+                  .withApplicationTags(Collections.singleton("elastane.mode=observe"))
+                  .build());
+      awaitReason(cluster, node, waiting, "elastane");
+
+      reasons(cluster).tellDiagnostics();
+
+      String told = waiting.getDiagnostics().toString();
+      assertTrue(told.contains(" Elastane: all nodes are booked: "), told);
+      assertTrue(told.contains("in mode observe, set by its tag elastane.mode"), told);
     }
   }
 
