@@ -9,8 +9,9 @@ use clap::Args;
 use elastane_core::cluster::PlacedReason;
 use elastane_core::{ContainerKind, Resources};
 use elastane_runtime::{
-    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Migration, MigrationState,
-    Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
+    CapacityPreemption, CapacityPreemptionOutcome, ConsideredApplication, DeadlineNews,
+    DeadlineState, JournalEvent, Migration, MigrationState, Placed, Preemption, PreemptionOutcome,
+    Record, Refused, Reprovision,
 };
 
 use crate::failure::Failure;
@@ -135,6 +136,9 @@ impl DecisionsReport {
                 format!("bookable  {node}: {ratio:.2} times its registered size: {reason}")
             }
             JournalEvent::Preemption(preemption) => preemption_sentence(&preemption),
+            JournalEvent::CapacityPreemption(preemption) => {
+                capacity_preemption_sentence(&preemption)
+            }
             JournalEvent::Migration(migration) => migration_sentence(&migration),
             JournalEvent::Reprovision(reprovision) => reprovision_sentence(&reprovision),
             JournalEvent::Deadline(news) => deadline_sentence(&news),
@@ -249,6 +253,21 @@ fn preemption_sentence(preemption: &Preemption) -> String {
         memory(preemption.short_bytes as f64),
         preemption.reason,
     )
+}
+
+fn capacity_preemption_sentence(preemption: &CapacityPreemption) -> String {
+    let what = match preemption.outcome {
+        CapacityPreemptionOutcome::Told => {
+            "its application master is told that CapacityScheduler will preempt it"
+        }
+        CapacityPreemptionOutcome::Killable => {
+            "CapacityScheduler preempts it once another container needs its room"
+        }
+        CapacityPreemptionOutcome::Preempted => "preempted by CapacityScheduler",
+        CapacityPreemptionOutcome::Spared => "CapacityScheduler does not preempt it after all",
+    };
+    let CapacityPreemption { container, node, reason, .. } = preemption;
+    format!("preempt   {container} on {node}: {what}; {reason}")
 }
 
 fn migration_sentence(migration: &Migration) -> String {

@@ -121,6 +121,18 @@ preempted; it holds 2.0 GiB, the node is short of 500.0 MiB; it came last\n"
 }
 
 #[test]
+fn a_preemption_by_capacity_scheduler_is_told_apart() {
+    let line = r#"{"kind":"preemption","time_ms":1763736000000,"cause":"capacity-scheduler","node":"node-1:8041","container":"container_1_0001_01_000002","application":"application_1_0001","queue":"root.a","outcome":"preempted","reason":"the preemption monitor takes it from queue root.a"}"#;
+    let (_folder, path) = journal(line);
+    let arguments = ["decisions", "--journal", &path, "--application", "application_1_0001"];
+    assert_eq!(
+        elastane(&arguments).printed(),
+        "2025-11-21T14:40:00.000Z  preempt   container_1_0001_01_000002 on node-1:8041: \
+preempted by CapacityScheduler; the preemption monitor takes it from queue root.a\n"
+    );
+}
+
+#[test]
 fn an_executor_that_is_to_leave_is_told_with_what_became_of_it() {
     let line = |state| {
         format!(

@@ -1,5 +1,7 @@
 //! The service in production: with its files, threads and counters.
 
+mod preempted;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -371,8 +373,7 @@ impl Elastane {
         let question: Question = serde_json::from_str(question)?;
         let Self { service, depository, decisions, reports, adviser, .. } = self;
         let sources = Sources { service, decisions, reports, depository, adviser };
-        let answer = question.answer(&sources, now_ms);
-        serde_json::to_string(&answer)
+        serde_json::to_string(&question.answer(&sources, now_ms))
     }
 
     fn save(&self, events: Option<Vec<RunEvent>>, is_whole: bool, now_ms: i64) {

@@ -1,5 +1,6 @@
 //! Decisions, as records for people.
 
+mod capacity_preemption;
 mod placed;
 
 use std::borrow::Cow;
@@ -8,9 +9,14 @@ use elastane_core::Resources;
 use elastane_core::cluster::{BookableChange, Cluster};
 use elastane_protocol::Pressure;
 use elastane_runs::Outcome;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::measured_container::MeasuredContainer;
+pub use capacity_preemption::{
+    CapacityPreemption, CapacityPreemptionCause, CapacityPreemptionOutcome,
+};
 pub use placed::{ConsideredApplication, Placed};
 
 /// One line of the journal.
@@ -39,7 +45,7 @@ impl Record {
 
 /// What happened, and where. Nodes and containers are named as YARN names them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case", remote = "Self")]
 pub enum JournalEvent {
     /// A container was committed.
     Placed(Box<Placed>),
@@ -66,6 +72,9 @@ pub enum JournalEvent {
     },
     /// A container gives way because its node is short of memory, or was to give way and does not.
     Preemption(Box<Preemption>),
+    /// CapacityScheduler preempts a container.
+    #[serde(rename = "preemption", skip_deserializing)]
+    CapacityPreemption(Box<CapacityPreemption>),
     /// An executor is to leave by itself.
     Migration(Box<Migration>),
     /// The demand of a running container was corrected, or a window for a correction began or ended.
@@ -91,6 +100,23 @@ pub enum JournalEvent {
     Other,
 }
 
+impl Serialize for JournalEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for JournalEvent {
+    /// Two variants have the kind `preemption`, which serde's derived code tells apart by no other field.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Value::deserialize(deserializer)?;
+        match CapacityPreemption::deserialize(&fields) {
+            Ok(preemption) => Ok(Self::CapacityPreemption(Box::new(preemption))),
+            Err(_) => Self::deserialize(fields).map_err(D::Error::custom),
+        }
+    }
+}
+
 impl JournalEvent {
     /// As records have it.
     pub(crate) fn kind(&self) -> &'static str {
@@ -99,7 +125,7 @@ impl JournalEvent {
             Self::Refused(_) => "refused",
             Self::Finished { .. } => "finished",
             Self::Bookable { .. } => "bookable",
-            Self::Preemption(_) => "preemption",
+            Self::Preemption(_) | Self::CapacityPreemption(_) => "preemption",
             Self::Migration(_) => "migration",
             Self::Reprovision(_) => "reprovision",
             Self::Node(_) => "node",
@@ -118,6 +144,7 @@ impl JournalEvent {
                 Some(application)
             }
             Self::Preemption(preemption) => preemption.application.as_deref(),
+            Self::CapacityPreemption(preemption) => Some(&preemption.application),
             Self::Migration(migration) => Some(&migration.application),
             Self::Reprovision(reprovision) => Some(&reprovision.application),
             Self::Deadline(news) => Some(&news.application),
@@ -131,6 +158,7 @@ impl JournalEvent {
             Self::Placed(placed) => Some(&placed.container),
             Self::Finished { container, .. } => Some(container),
             Self::Preemption(preemption) => Some(&preemption.container),
+            Self::CapacityPreemption(preemption) => Some(&preemption.container),
             Self::Migration(migration) => Some(&migration.container),
             Self::Reprovision(reprovision) => Some(&reprovision.container),
             _ => None,
@@ -144,6 +172,7 @@ impl JournalEvent {
             Self::Refused(refused) => Some(&refused.node),
             Self::Finished { node, .. } | Self::Bookable { node, .. } => Some(node),
             Self::Preemption(preemption) => Some(&preemption.node),
+            Self::CapacityPreemption(preemption) => Some(&preemption.node),
             Self::Migration(migration) => Some(&migration.node),
             Self::Reprovision(reprovision) => Some(&reprovision.node),
             Self::Node(usage) => Some(&usage.node),
@@ -219,8 +248,10 @@ pub struct Reprovision {
     pub reason: Option<String>,
 }
 
-/// A container that the agent named because its node's memory is short.
+/// A container that the agent named because its node's memory is short. Its record says so in `cause`; a record of an
+/// earlier version has none.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "cause", rename = "short-of-memory")]
 pub struct Preemption {
     /// The node.
     pub node: String,

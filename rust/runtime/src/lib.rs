@@ -54,8 +54,9 @@ pub use effects::{Committed, Due, Reported, Submitted};
 pub use elastane_store::MergeReport;
 pub use foresight::Foresight;
 pub use journal::{
-    ConsideredApplication, DeadlineNews, DeadlineState, JournalEvent, Migration, MigrationCause,
-    MigrationState, Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
+    CapacityPreemption, CapacityPreemptionCause, CapacityPreemptionOutcome, ConsideredApplication,
+    DeadlineNews, DeadlineState, JournalEvent, Migration, MigrationCause, MigrationState, Placed,
+    Preemption, PreemptionOutcome, Record, Refused, Reprovision,
 };
 pub use ledger::Prices;
 pub use memory_victims::PreemptionOrder;

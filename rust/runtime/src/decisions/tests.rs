@@ -110,8 +110,13 @@ fn of_each_kind() -> Vec<(JournalEvent, Value)> {
         "booked_memory_bytes": 0, "booked_vcores": 0, "physical_memory_bytes": 0,
         "physical_vcores": 0});
     let placed: Record = serde_json::from_value(placed).unwrap();
+    let by_capacity_scheduler = json!({"time_ms": 0, "kind": "preemption", "cause": "capacity-scheduler",
+        "node": "n", "container": "c", "application": "a", "queue": null, "outcome": "told",
+        "reason": ""});
+    let by_capacity_scheduler: Record = serde_json::from_value(by_capacity_scheduler).unwrap();
     let events = [
         placed.event,
+        by_capacity_scheduler.event,
         refused("a", "n", 0).event,
         finished("c", "a", "n").event,
         bookable,
@@ -131,4 +136,20 @@ fn what_a_record_is_about_is_what_its_json_says() {
         assert_eq!(event.container(), json.get("container").and_then(Value::as_str), "{json}");
         assert_eq!(event.node(), json.get("node").and_then(Value::as_str), "{json}");
     }
+}
+
+#[test]
+fn a_preemption_says_whose_it_is() {
+    let of_kind = |event: &&(JournalEvent, Value)| event.0.kind() == "preemption";
+    let events = of_each_kind();
+    let causes: Vec<_> = events.iter().filter(of_kind).map(|(_, json)| &json["cause"]).collect();
+    assert_eq!(causes, ["capacity-scheduler", "short-of-memory"]);
+}
+
+#[test]
+fn a_preemption_of_an_earlier_version_has_no_cause() {
+    let earlier = json!({"time_ms": 0, "kind": "preemption", "node": "n", "container": "c",
+        "application": "a", "outcome": "told", "resident_bytes": 1, "short_bytes": 2, "reason": ""});
+    let read: Record = serde_json::from_value(earlier).unwrap();
+    assert!(matches!(read.event, JournalEvent::Preemption(_)), "{read:?}");
 }

@@ -253,6 +253,15 @@ public final class Natives {
   public static native void draining(long core, int[] nodes, long nowMs);
 
   /**
+   * CapacityScheduler preempts a container, or no longer does. The core only records it.
+   *
+   * @param json {@code {"cause","node","container","application","queue","outcome","reason"}};
+   *     {@code cause} is {@code capacity-scheduler}, {@code queue} may be null, and {@code outcome}
+   *     is {@code told}, {@code killable}, {@code preempted} or {@code spared}
+   */
+  public static native void preempted(long core, String json, long nowMs);
+
+  /**
    * The containers to preempt now because their nodes are short of memory. Each order is returned
    * once.
    *

@@ -31,7 +31,12 @@ const WRITERS = {
   refused: (it) => [it.reason],
   finished: () => ["the container ended"],
   bookable: (it) => [`${percent(100 * it.ratio)} of the registered size`, it.reason],
-  preemption: (it) => [it.outcome, it.reason, `${memory(it.resident_bytes)} resident, ${memory(it.short_bytes)} short`],
+  preemption: (it) => [
+    it.cause === "capacity-scheduler" ? "by CapacityScheduler" : "",
+    it.outcome,
+    it.reason,
+    isNumber(it.resident_bytes) ? `${memory(it.resident_bytes)} resident, ${memory(it.short_bytes)} short` : "",
+  ],
   migration: (it) => [MIGRATION[it.state] ?? it.state, it.reason],
   reprovision: (it) => [
     it.what,

@@ -29,9 +29,10 @@ final class CoreEvents {
   private final CoreApplications applications;
   private final CoreContainers containers;
   private final BookableCapacity bookable;
-  private final PreemptionHold preemption;
+  private final PreemptionHold preemptionHold;
   private final CoreQueues queues;
   private final LabelEvents labelEvents;
+  private final CapacityPreemption preemption;
   private final LeafQueuePolicies policies;
   private final Enforcement enforcement;
 
@@ -42,9 +43,10 @@ final class CoreEvents {
       CoreApplications applications,
       CoreContainers containers,
       BookableCapacity bookable,
-      PreemptionHold preemption,
+      PreemptionHold preemptionHold,
       CoreQueues queues,
       LabelEvents labelEvents,
+      CapacityPreemption preemption,
       LeafQueuePolicies policies,
       Enforcement enforcement) {
     this.scheduler = scheduler;
@@ -53,9 +55,10 @@ final class CoreEvents {
     this.applications = applications;
     this.containers = containers;
     this.bookable = bookable;
-    this.preemption = preemption;
+    this.preemptionHold = preemptionHold;
     this.queues = queues;
     this.labelEvents = labelEvents;
+    this.preemption = preemption;
     this.policies = policies;
     this.enforcement = enforcement;
   }
@@ -73,7 +76,7 @@ final class CoreEvents {
         FiCaSchedulerApp attempt =
             scheduler.getApplicationAttempt(container.getApplicationAttemptId());
         FiCaSchedulerNode node = scheduler.getNode(container.getAllocatedNode());
-        return preemption.holdsBack(attempt, node) ? null : event;
+        return preemptionHold.holdsBack(attempt, node) ? null : event;
       default:
         return event;
     }
@@ -97,6 +100,12 @@ final class CoreEvents {
         Set<NodeId> labelled =
             ((NodeLabelsUpdateSchedulerEvent) event).getUpdatedNodeToLabels().keySet();
         guard.run("node labels", () -> nodesLabelled(labelled));
+        break;
+      case MARK_CONTAINER_FOR_PREEMPTION:
+        preemption.told(((ContainerPreemptEvent) event).getContainer());
+        break;
+      case MARK_CONTAINER_FOR_NONKILLABLE:
+        preemption.spared(((ContainerPreemptEvent) event).getContainer());
         break;
       case RELEASE_CONTAINER:
         // A promotion's temporary container ends as an opportunistic one, without the usual hook.

@@ -246,6 +246,11 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
     tell(core -> Natives.draining(core, nodes, nowMs()));
   }
 
+  /** What becomes of a container that CapacityScheduler preempts; see {@link Natives#preempted}. */
+  void preempted(String recordJson) {
+    tell(core -> Natives.preempted(core, recordJson, nowMs()));
+  }
+
   /** The containers to preempt where memory is short, as JSON; null for none. */
   String memoryVictims(long waitMs) {
     return call(core -> Natives.memoryVictims(core, waitMs, nowMs()));

@@ -46,7 +46,7 @@ final class CoreLink {
   private final CoreQueues queues;
   private final CoreAllocations allocations;
   private final Reconciliation reconciliation;
-  private final LazyPreemption lazyPreemption;
+  private final CapacityPreemption preemption;
   private final LabelEvents labelEvents;
   private final OrderedQueues ordered;
   private final Rounds rounds;
@@ -83,7 +83,7 @@ final class CoreLink {
         new LabelEvents(
             scheduler::getNode,
             node -> scheduler.getRMContext().getNodeLabelManager().getLabelsOnNode(node));
-    lazyPreemption = new LazyPreemption(scheduler, guard, nodes, containers);
+    preemption = new CapacityPreemption(scheduler, guard, core, nodes, containers);
     reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
     rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
     settings = new LiveSettings(core, guard, enforcement, rounds, shown.status(), conf);
@@ -98,6 +98,7 @@ final class CoreLink {
             new PreemptionHold(guard, core, scheduler::getAllNodes, nodes, metrics),
             queues,
             labelEvents,
+            preemption,
             policies,
             enforcement);
     commits =
@@ -259,7 +260,7 @@ final class CoreLink {
     if (event.getType() != SchedulerEventType.NODE_UPDATE) {
       events.after(event);
     }
-    lazyPreemption.tellEnded();
+    preemption.tellEnded();
     FiCaSchedulerApp attempt = applications.nextRestored();
     while (attempt != null) {
       pendingChanged(attempt);
@@ -317,8 +318,8 @@ final class CoreLink {
     return allocations;
   }
 
-  LazyPreemption lazyPreemption() {
-    return lazyPreemption;
+  CapacityPreemption preemption() {
+    return preemption;
   }
 
   LabelEvents labelEvents() {

@@ -286,10 +286,7 @@ public class ElastaneScheduler extends CapacityScheduler {
     }
     writeLock.lock();
     try {
-      if (!link.lazyPreemption().endsAtOnce(container)) {
-        super.markContainerForKillable(container);
-        link.lazyPreemption().marked(container);
-      }
+      link.preemption().mark(container, super::markContainerForKillable);
     } finally {
       writeLock.unlock();
     }
@@ -300,6 +297,7 @@ public class ElastaneScheduler extends CapacityScheduler {
       RMContainer container, ContainerStatus status, RMContainerEventType event) {
     super.completedContainerInternal(container, status, event);
     if (link != null) {
+      link.preemption().completed(container);
       link.completed(container);
     }
   }

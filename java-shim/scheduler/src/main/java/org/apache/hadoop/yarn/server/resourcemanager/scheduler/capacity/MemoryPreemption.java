@@ -57,6 +57,7 @@ final class MemoryPreemption {
     LOG.info("{} on {} is preempted: {}", id, container.getAllocatedNode(), reason);
     scheduler.schedulerLock().lock();
     try {
+      scheduler.link().preemption().takenOver(container);
       scheduler.completedContainer(
           container,
           SchedulerUtils.createPreemptedContainerStatus(

@@ -1,6 +1,7 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -58,6 +59,10 @@ class MemoryPreemptionTest {
       assertEquals(1, cluster.metrics().memoryPreemptionCount());
       assertEquals(0, cluster.metrics().preemptionHeldBackCount());
       assertEquals(1, cluster.coreStatus().at("/memory_preemptions").asInt());
+      String wanted = "{\"about\":\"decisions\",\"kind\":\"preemption\",\"limit\":9}";
+      String decisions = cluster.scheduler().link().core().answer(wanted);
+      assertTrue(decisions.contains("\"cause\":\"short-of-memory\""), decisions);
+      assertFalse(decisions.contains("\"cause\":\"capacity-scheduler\""), decisions);
       assertEquals(3, cluster.coreStatus().at("/nodes/0/containers").asInt());
     }
   }
