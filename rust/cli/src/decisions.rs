@@ -10,8 +10,8 @@ use elastane_core::cluster::PlacedReason;
 use elastane_core::{ContainerKind, Resources};
 use elastane_runtime::{
     CapacityPreemption, CapacityPreemptionOutcome, ConsideredApplication, DeadlineNews,
-    DeadlineState, JournalEvent, Migration, MigrationState, Placed, Preemption, PreemptionOutcome,
-    Record, Refused, Reprovision,
+    DeadlineState, JournalEvent, MemoryPreemption, Migration, MigrationState, Placed, Preemption,
+    PreemptionOutcome, Record, Refused, Reprovision,
 };
 
 use crate::failure::Failure;
@@ -135,10 +135,10 @@ impl DecisionsReport {
             JournalEvent::Bookable { node, ratio, reason } => {
                 format!("bookable  {node}: {ratio:.2} times its registered size: {reason}")
             }
-            JournalEvent::Preemption(preemption) => preemption_sentence(&preemption),
-            JournalEvent::CapacityPreemption(preemption) => {
-                capacity_preemption_sentence(&preemption)
-            }
+            JournalEvent::Preemption(preemption) => match *preemption {
+                Preemption::ForMemory(it) => memory_preemption_sentence(&it),
+                Preemption::ByCapacityScheduler(it) => capacity_preemption_sentence(&it),
+            },
             JournalEvent::Migration(migration) => migration_sentence(&migration),
             JournalEvent::Reprovision(reprovision) => reprovision_sentence(&reprovision),
             JournalEvent::Deadline(news) => deadline_sentence(&news),
@@ -237,7 +237,7 @@ fn placed_sentence(placed: &Placed) -> String {
     )
 }
 
-fn preemption_sentence(preemption: &Preemption) -> String {
+fn memory_preemption_sentence(preemption: &MemoryPreemption) -> String {
     let what = match preemption.outcome {
         PreemptionOutcome::Told => "its application master is told that it will be preempted",
         PreemptionOutcome::Preempted => "preempted",

@@ -11,7 +11,8 @@ use common::{elastane, text};
 use elastane_core::cluster::PlacedReason;
 use elastane_predict::Outcome;
 use elastane_runtime::{
-    ConsideredApplication, JournalEvent, Placed, Preemption, PreemptionOutcome, Record, Refused,
+    ConsideredApplication, JournalEvent, MemoryPreemption, Placed, Preemption, PreemptionOutcome,
+    Record, Refused,
 };
 use tempfile::TempDir;
 
@@ -98,7 +99,7 @@ fn without_an_application_everything_is_told() {
 
 #[test]
 fn what_gave_way_for_want_of_memory_is_told_with_how_much() {
-    let preemption = Preemption {
+    let preemption = MemoryPreemption {
         node: "node-1:8041".to_owned(),
         container: "container_1_0001_01_000002".to_owned(),
         application: Some("application_1_0001".to_owned()),
@@ -107,7 +108,7 @@ fn what_gave_way_for_want_of_memory_is_told_with_how_much() {
         short_bytes: 500 << 20,
         reason: "it came last".to_owned(),
     };
-    let event = JournalEvent::Preemption(Box::new(preemption));
+    let event = JournalEvent::Preemption(Box::new(Preemption::ForMemory(preemption)));
     let record = Record { time_ms: 1_763_736_000_000, event };
     let line = serde_json::to_string(&record).unwrap();
     let (_folder, path) = journal(&line);

@@ -368,7 +368,7 @@ natives! {
     "preempted" fn preempted(env, handle: jlong, json: JString<'local>, now_ms: jlong) {
         let json = json.try_to_string(env)?;
         let preemption = serde_json::from_str(&json).map_err(JavaFailure::refused)?;
-        core(handle)?.preempted(preemption, now_ms);
+        elastane_runtime::record_preemption(core(handle)?, preemption, now_ms);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::foresight::Foresight;
 use crate::journal::{
-    DeadlineState, JournalEvent, MigrationCause, MigrationState, PreemptionOutcome,
+    DeadlineState, JournalEvent, MigrationCause, MigrationState, Preemption, PreemptionOutcome,
 };
 use crate::report::Ingested;
 use crate::status::ServiceStatus;
@@ -118,11 +118,14 @@ impl Counters {
         let counter = match event {
             JournalEvent::Placed(placed) if placed.by_core => &self.admitted_by_core,
             JournalEvent::Placed(_) => &self.admitted_by_capacity_scheduler,
-            JournalEvent::Preemption(preemption) => match preemption.outcome {
-                PreemptionOutcome::Preempted => &self.memory_preemptions,
-                PreemptionOutcome::Spared => &self.spared_memory_victims,
-                PreemptionOutcome::Refused => &self.refused_memory_victims,
-                PreemptionOutcome::Told | PreemptionOutcome::Observed => return,
+            JournalEvent::Preemption(preemption) => match &**preemption {
+                Preemption::ForMemory(preemption) => match preemption.outcome {
+                    PreemptionOutcome::Preempted => &self.memory_preemptions,
+                    PreemptionOutcome::Spared => &self.spared_memory_victims,
+                    PreemptionOutcome::Refused => &self.refused_memory_victims,
+                    PreemptionOutcome::Told | PreemptionOutcome::Observed => return,
+                },
+                Preemption::ByCapacityScheduler(_) => return,
             },
             JournalEvent::Migration(migration) => match migration.state {
                 MigrationState::Leaves => match migration.cause {

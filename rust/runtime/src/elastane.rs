@@ -2,6 +2,8 @@
 
 mod preempted;
 
+pub use preempted::record_preemption;
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Decisions, as records for people.
 
-mod capacity_preemption;
 mod placed;
+mod preemption;
 
 use std::borrow::Cow;
 
@@ -9,15 +9,14 @@ use elastane_core::Resources;
 use elastane_core::cluster::{BookableChange, Cluster};
 use elastane_protocol::Pressure;
 use elastane_runs::Outcome;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use crate::measured_container::MeasuredContainer;
-pub use capacity_preemption::{
-    CapacityPreemption, CapacityPreemptionCause, CapacityPreemptionOutcome,
-};
 pub use placed::{ConsideredApplication, Placed};
+pub use preemption::{
+    CapacityPreemption, CapacityPreemptionCause, CapacityPreemptionOutcome, MemoryPreemption,
+    Preemption, PreemptionOutcome,
+};
 
 /// One line of the journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -45,7 +44,7 @@ impl Record {
 
 /// What happened, and where. Nodes and containers are named as YARN names them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", remote = "Self")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum JournalEvent {
     /// A container was committed.
     Placed(Box<Placed>),
@@ -70,11 +69,8 @@ pub enum JournalEvent {
         /// Why.
         reason: Cow<'static, str>,
     },
-    /// A container gives way because its node is short of memory, or was to give way and does not.
+    /// A container is preempted, or was to be.
     Preemption(Box<Preemption>),
-    /// CapacityScheduler preempts a container.
-    #[serde(rename = "preemption", skip_deserializing)]
-    CapacityPreemption(Box<CapacityPreemption>),
     /// An executor is to leave by itself.
     Migration(Box<Migration>),
     /// The demand of a running container was corrected, or a window for a correction began or ended.
@@ -100,23 +96,6 @@ pub enum JournalEvent {
     Other,
 }
 
-impl Serialize for JournalEvent {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for JournalEvent {
-    /// Two variants have the kind `preemption`, which serde's derived code tells apart by no other field.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Value::deserialize(deserializer)?;
-        match CapacityPreemption::deserialize(&fields) {
-            Ok(preemption) => Ok(Self::CapacityPreemption(Box::new(preemption))),
-            Err(_) => Self::deserialize(fields).map_err(D::Error::custom),
-        }
-    }
-}
-
 impl JournalEvent {
     /// As records have it.
     pub(crate) fn kind(&self) -> &'static str {
@@ -125,7 +104,7 @@ impl JournalEvent {
             Self::Refused(_) => "refused",
             Self::Finished { .. } => "finished",
             Self::Bookable { .. } => "bookable",
-            Self::Preemption(_) | Self::CapacityPreemption(_) => "preemption",
+            Self::Preemption(_) => "preemption",
             Self::Migration(_) => "migration",
             Self::Reprovision(_) => "reprovision",
             Self::Node(_) => "node",
@@ -143,8 +122,7 @@ impl JournalEvent {
             Self::Finished { application, .. } | Self::Learned { application, .. } => {
                 Some(application)
             }
-            Self::Preemption(preemption) => preemption.application.as_deref(),
-            Self::CapacityPreemption(preemption) => Some(&preemption.application),
+            Self::Preemption(preemption) => preemption.application(),
             Self::Migration(migration) => Some(&migration.application),
             Self::Reprovision(reprovision) => Some(&reprovision.application),
             Self::Deadline(news) => Some(&news.application),
@@ -157,8 +135,7 @@ impl JournalEvent {
         match self {
             Self::Placed(placed) => Some(&placed.container),
             Self::Finished { container, .. } => Some(container),
-            Self::Preemption(preemption) => Some(&preemption.container),
-            Self::CapacityPreemption(preemption) => Some(&preemption.container),
+            Self::Preemption(preemption) => Some(preemption.container()),
             Self::Migration(migration) => Some(&migration.container),
             Self::Reprovision(reprovision) => Some(&reprovision.container),
             _ => None,
@@ -171,8 +148,7 @@ impl JournalEvent {
             Self::Placed(placed) => Some(&placed.node),
             Self::Refused(refused) => Some(&refused.node),
             Self::Finished { node, .. } | Self::Bookable { node, .. } => Some(node),
-            Self::Preemption(preemption) => Some(&preemption.node),
-            Self::CapacityPreemption(preemption) => Some(&preemption.node),
+            Self::Preemption(preemption) => Some(preemption.node()),
             Self::Migration(migration) => Some(&migration.node),
             Self::Reprovision(reprovision) => Some(&reprovision.node),
             Self::Node(usage) => Some(&usage.node),
@@ -246,43 +222,6 @@ pub struct Reprovision {
     pub factors: Option<[f64; 4]>,
     /// A sentence, for some corrections.
     pub reason: Option<String>,
-}
-
-/// A container that the agent named because its node's memory is short. Its record says so in `cause`; a record of an
-/// earlier version has none.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "cause", rename = "short-of-memory")]
-pub struct Preemption {
-    /// The node.
-    pub node: String,
-    /// YARN's container id.
-    pub container: String,
-    /// YARN's application id; none when the container is not known.
-    pub application: Option<String>,
-    /// Its fate.
-    pub outcome: PreemptionOutcome,
-    /// Its memory, in bytes.
-    pub resident_bytes: u64,
-    /// The node's shortage, in bytes.
-    pub short_bytes: u64,
-    /// Why, in a sentence.
-    pub reason: String,
-}
-
-/// The fate of a container that the agent named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PreemptionOutcome {
-    /// Its application master is told that it will end.
-    Told,
-    /// It is ended, as preempted.
-    Preempted,
-    /// It runs on, though its application master was told otherwise.
-    Spared,
-    /// The core does not agree that it should give way.
-    Refused,
-    /// It would be preempted in mode `enforce`.
-    Observed,
 }
 
 /// An executor that is to leave by itself: it takes no more tasks, and moves its blocks.

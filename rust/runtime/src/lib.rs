@@ -46,7 +46,7 @@ mod yarn_ids;
 
 pub use crate::counters::Health;
 pub use crate::depository::SharingError;
-pub use crate::elastane::Elastane;
+pub use crate::elastane::{Elastane, record_preemption};
 pub use adviser::Advise;
 pub use amounts::AmountError;
 pub use deadlines::Deadline;
@@ -55,8 +55,8 @@ pub use elastane_store::MergeReport;
 pub use foresight::Foresight;
 pub use journal::{
     CapacityPreemption, CapacityPreemptionCause, CapacityPreemptionOutcome, ConsideredApplication,
-    DeadlineNews, DeadlineState, JournalEvent, Migration, MigrationCause, MigrationState, Placed,
-    Preemption, PreemptionOutcome, Record, Refused, Reprovision,
+    DeadlineNews, DeadlineState, JournalEvent, MemoryPreemption, Migration, MigrationCause,
+    MigrationState, Placed, Preemption, PreemptionOutcome, Record, Refused, Reprovision,
 };
 pub use ledger::Prices;
 pub use memory_victims::PreemptionOrder;

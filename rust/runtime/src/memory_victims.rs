@@ -11,7 +11,7 @@ use elastane_core::cluster::{Cluster, Container, NodeEntry, NodeId};
 use elastane_protocol::MemoryVictim;
 use serde::Serialize;
 
-use crate::journal::{JournalEvent, Preemption, PreemptionOutcome, Record};
+use crate::journal::{JournalEvent, MemoryPreemption, Preemption, PreemptionOutcome, Record};
 use crate::migrations::Migrations;
 
 /// One container of a node at a time, and the next after this time: the memory of a process that ends
@@ -302,7 +302,7 @@ fn record(
     let node = cluster.node(node);
     let container = cluster.container(&victim.container);
     let application = container.and_then(|it| cluster.application(it.application));
-    let preemption = Preemption {
+    let preemption = MemoryPreemption {
         node: node.map(|entry| entry.name.clone()).unwrap_or_default(),
         container: victim.container.clone(),
         application: application.map(|application| application.id.clone()),
@@ -311,5 +311,6 @@ fn record(
         short_bytes: victim.short_bytes,
         reason,
     };
-    Record { time_ms: now_ms, event: JournalEvent::Preemption(Box::new(preemption)) }
+    let event = JournalEvent::Preemption(Box::new(Preemption::ForMemory(preemption)));
+    Record { time_ms: now_ms, event }
 }

@@ -1,9 +1,11 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::journal::{DeadlineNews, DeadlineState, Preemption, PreemptionOutcome, Refused};
+use crate::journal::{
+    DeadlineNews, DeadlineState, MemoryPreemption, Preemption, PreemptionOutcome, Refused,
+};
 
 fn decisions() -> Decisions {
     Decisions::new(Arc::default(), JournalWriter::open(None, &Arc::default()).unwrap())
@@ -85,7 +87,7 @@ fn only_what_is_asked_for_is_found() {
 
 /// Every kind, with its JSON.
 fn of_each_kind() -> Vec<(JournalEvent, Value)> {
-    let preemption = Preemption {
+    let preemption = MemoryPreemption {
         node: "n".into(),
         container: "c".into(),
         application: Some("a".into()),
@@ -120,7 +122,7 @@ fn of_each_kind() -> Vec<(JournalEvent, Value)> {
         refused("a", "n", 0).event,
         finished("c", "a", "n").event,
         bookable,
-        JournalEvent::Preemption(Box::new(preemption)),
+        JournalEvent::Preemption(Box::new(Preemption::ForMemory(preemption))),
         JournalEvent::Reprovision(Box::default()),
         learned.event,
         JournalEvent::Deadline(deadline),
@@ -151,5 +153,6 @@ fn a_preemption_of_an_earlier_version_has_no_cause() {
     let earlier = json!({"time_ms": 0, "kind": "preemption", "node": "n", "container": "c",
         "application": "a", "outcome": "told", "resident_bytes": 1, "short_bytes": 2, "reason": ""});
     let read: Record = serde_json::from_value(earlier).unwrap();
-    assert!(matches!(read.event, JournalEvent::Preemption(_)), "{read:?}");
+    let JournalEvent::Preemption(read) = read.event else { panic!("{read:?}") };
+    assert!(matches!(*read, Preemption::ForMemory(_)), "{read:?}");
 }

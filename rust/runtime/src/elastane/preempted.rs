@@ -1,19 +1,17 @@
 //! What CapacityScheduler tells of its own preemptions.
 
 use crate::elastane::Elastane;
-use crate::journal::{CapacityPreemption, JournalEvent, Record};
+use crate::journal::{CapacityPreemption, JournalEvent, Preemption, Record};
 
-impl Elastane {
-    /// CapacityScheduler preempts a container, or no longer does. Only recorded, without the service's lock.
-    pub fn preempted(&self, preemption: CapacityPreemption, now_ms: i64) {
-        let event = JournalEvent::CapacityPreemption(Box::new(preemption));
-        self.decisions.record(Record { time_ms: now_ms, event });
-    }
+/// CapacityScheduler preempts a container, or no longer does. Only recorded, without the service's lock.
+pub fn record_preemption(elastane: &Elastane, preemption: CapacityPreemption, now_ms: i64) {
+    let event = JournalEvent::Preemption(Box::new(Preemption::ByCapacityScheduler(preemption)));
+    elastane.decisions.record(Record { time_ms: now_ms, event });
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
     use std::collections::BTreeMap;
 
@@ -35,7 +33,7 @@ mod tests {
             "queue": "root.a", "outcome": "killable", "reason": "the monitor"});
 
         let held = elastane.service.lock();
-        elastane.preempted(serde_json::from_value(told.clone()).unwrap(), 7);
+        record_preemption(&elastane, serde_json::from_value(told.clone()).unwrap(), 7);
         drop(held);
 
         let wanted = json!({"about": "decisions", "kind": "preemption", "limit": 9});
@@ -49,6 +47,7 @@ mod tests {
         elastane.close();
         let line = std::fs::read_to_string(folder.path().join("decisions.jsonl")).unwrap();
         let read: Record = serde_json::from_str(&line).unwrap();
-        assert!(matches!(read.event, JournalEvent::CapacityPreemption(_)), "{line}");
+        let JournalEvent::Preemption(read) = read.event else { panic!("{line}") };
+        assert!(matches!(*read, Preemption::ByCapacityScheduler(_)), "{line}");
     }
 }
