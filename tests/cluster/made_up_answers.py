@@ -90,6 +90,7 @@ class Answers:
                         "request_priority": 1,
                         "confidence": 0.5 + index / 100,
                         "margin_percent": 25.0,
+                        "stages": index % 5,
                         "peak": amounts(1.5, 3 << 30),
                         "mean": amounts(0.8, 2 << 30),
                     }

@@ -52,6 +52,7 @@ def made_up_container(application: int, number: int, node: int) -> dict[str, Any
             **{f"limit_{name}": None for name in (*limits, *network)},
             "limit_weight_cores": 2.5,
             "limit_memory_bytes": 16 << 30,
+            "stages_ended": None if number == 0 else 12,
         },
         "limits": [
             {

@@ -22,9 +22,11 @@ class BrokenExecutorTest extends LocalRun {
   void withNothingBrokenTheFileHasTheLastStage() throws Exception {
     try (JavaSparkContext context = new JavaSparkContext(conf)) {
       SparkJobs.runJob(context);
-      awaitLine("{\"version\":1,\"stages_ended\":2,\"since_ms\":0,\"part_ended\":0.000,\"part_begun\":1.000}\n");
+      awaitLine(
+          "{\"version\":1,\"stages_ended\":2,\"since_ms\":0,\"part_ended\":0.000,\"part_begun\":1.000}\n");
       SparkJobs.runJob(context);
-      awaitLine("{\"version\":1,\"stages_ended\":4,\"since_ms\":0,\"part_ended\":0.000,\"part_begun\":1.000}\n");
+      awaitLine(
+          "{\"version\":1,\"stages_ended\":4,\"since_ms\":0,\"part_ended\":0.000,\"part_begun\":1.000}\n");
     }
     assertEquals(List.of(), warnings.messages());
     assertTrue(Files.exists(progress()));
