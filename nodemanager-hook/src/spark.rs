@@ -10,7 +10,4 @@ mod progress_file;
 
 #[cfg(fuzzing)]
 pub(crate) use self::progress_file::parse as parse_progress;
-pub use self::{
-    executor::decommission,
-    progress_file::{ProgressFile, ToldProgress},
-};
+pub use self::{executor::decommission, progress_file::ProgressFile};

@@ -15,7 +15,7 @@ use crate::{
     container_id::ContainerId,
     jvm::Workers,
     sensors::{ProcessKey, is_gone},
-    spark::{ProgressFile, ToldProgress},
+    spark::ProgressFile,
     troubles::Troubles,
 };
 
@@ -23,7 +23,7 @@ use crate::{
 const MOST_LOOKS: usize = 1_000;
 /// Most containers have no such file, and one that has none yet will have it soon enough.
 const AGAIN_AFTER: Duration = Duration::from_secs(15);
-/// What was read longer ago is told no more: the thread that reads hangs.
+/// What was written longer ago is told no more: the job writes no more, or the thread that reads hangs.
 const TOLD_FOR: Duration = Duration::from_secs(30);
 const TROUBLE: &str = "progress files not read";
 
@@ -40,14 +40,14 @@ struct Followed {
     /// A container that starts anew may have the same id.
     root: ProcessKey,
     next: Next,
-    /// As of a moment.
+    /// As of the moment of the writing.
     latest: Option<(StageProgress, Instant)>,
 }
 
 #[derive(Debug)]
 enum Next {
-    /// A thread looks.
-    Looking,
+    /// A thread looks, since this time.
+    Looking(Instant),
     /// The directory that has a file is kept open.
     With(Option<ProgressFile>, Instant),
 }
@@ -62,7 +62,8 @@ struct Look {
 #[derive(Debug)]
 struct Looked {
     look: Look,
-    told: io::Result<Option<ToldProgress>>,
+    /// With the moment of the writing.
+    told: io::Result<Option<(StageProgress, Instant)>>,
 }
 
 impl ToldStages {
@@ -86,6 +87,11 @@ impl ToldStages {
             {
                 followed.take(looked, &self.troubles, now);
             }
+        }
+        let hangs =
+            |one: &Followed| matches!(one.next, Next::Looking(since) if now - since >= TOLD_FOR);
+        if self.containers.values().any(hangs) {
+            self.troubles.warn(TROUBLE, "a job holds up who reads its file");
         }
         for (id, root) in containers.iter().filter_map(|(id, one)| Some((id, one.root?))) {
             if let Some(followed) = self.containers.get_mut(id) {
@@ -120,8 +126,7 @@ impl Followed {
             Some(_) => Next::With(look.file, now),
             None => Next::With(None, now + AGAIN_AFTER),
         };
-        let latest = told.map(|told| (told.stages, now.checked_sub(told.age).unwrap_or(now)));
-        self.latest = latest;
+        self.latest = told;
     }
 
     fn look(&mut self, id: &ContainerId, readers: &Workers<Look, Looked>, now: Instant) {
@@ -134,7 +139,7 @@ impl Followed {
         let look = Look { id: id.clone(), root: self.root, file: file.take() };
         // With a full queue the next sample is soon enough.
         if readers.submit(look).is_ok() {
-            self.next = Next::Looking;
+            self.next = Next::Looking(now);
         }
     }
 }
@@ -144,12 +149,14 @@ fn look_at(proc: &Path, mut look: Look) -> Looked {
     Looked { look, told }
 }
 
-fn told(proc: &Path, look: &mut Look) -> io::Result<Option<ToldProgress>> {
+fn told(proc: &Path, look: &mut Look) -> io::Result<Option<(StageProgress, Instant)>> {
     let file = match look.file.take() {
         Some(file) => file,
         None => ProgressFile::of(proc, look.root)?,
     };
     let told = file.read(SystemTime::now());
     look.file = Some(file);
-    told
+    // The answer is taken with a later sample.
+    let read = Instant::now();
+    Ok(told?.map(|told| (told.stages, read.checked_sub(told.age).unwrap_or(read))))
 }

@@ -18,7 +18,7 @@ const THREADS: usize = 3;
 
 /// The queue is full. The caller tries again after its next reading.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{waiting} jobs already wait for JVMs")]
+#[error("{waiting} jobs already wait")]
 pub struct QueueFull {
     pub waiting: usize,
 }
