@@ -5,6 +5,7 @@ import org.apache.spark.Success$;
 import org.apache.spark.TaskEndReason;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
+import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -59,10 +60,13 @@ final class StageListener extends SparkListener {
           StageInfo stage = event.stageInfo();
           if (stage.failureReason().isEmpty()) {
             progress.stageEnded(stage.stageId());
-          } else {
-            progress.stageFailed(stage.stageId());
           }
         });
+  }
+
+  @Override
+  public void onJobStart(SparkListenerJobStart event) {
+    guard.run(progress::jobBegan);
   }
 
   @Override

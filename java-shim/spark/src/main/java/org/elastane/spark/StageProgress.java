@@ -23,7 +23,6 @@ class StageProgress {
 
     int begunNow;
     int endedNow;
-    boolean isWaiting;
 
     Stage(int tasks) {
       this.tasks = tasks;
@@ -40,7 +39,7 @@ class StageProgress {
   }
 
   private final Map<Integer, Stage> open = new HashMap<>();
-  private int waiting;
+  private int jobs;
   private long stagesEnded;
   private long tasks;
   private long tasksBegun;
@@ -62,7 +61,6 @@ class StageProgress {
   synchronized void stageSubmitted(int id, int attempt, int missing) {
     Stage stage = open.get(id);
     if (stage != null) {
-      setWaiting(stage, false);
       subtract(stage);
       stage.begun.clear();
       stage.ended.clear();
@@ -107,21 +105,19 @@ class StageProgress {
     }
   }
 
-  /** The stage waits for its next attempt, or its job fails. */
-  synchronized void stageFailed(int id) {
-    Stage stage = open.get(id);
-    if (stage != null) {
-      setWaiting(stage, true);
-    }
+  synchronized void jobBegan() {
+    jobs++;
   }
 
   /**
-   * Forgets the stages that wait: Spark tells of the job's failed stages before, and does not tell
-   * which job a stage is of in a form that is the same for all versions of Scala.
+   * Forgets all stages once no job runs: those of jobs that failed, and those whose end Spark did
+   * not tell because too many events waited. Which stages are a job's, Spark does not tell in a
+   * form that is the same for all versions of Scala. So while another job runs, they stay.
    */
   synchronized void jobEnded() {
-    if (waiting > 0) {
-      open.values().removeIf(stage -> stage.isWaiting && forget(stage));
+    jobs = Math.max(0, jobs - 1);
+    if (jobs == 0) {
+      open.values().removeIf(this::forget);
     }
   }
 
@@ -155,18 +151,10 @@ class StageProgress {
     tasksEnded -= stage.endedTasks();
   }
 
-  private void setWaiting(Stage stage, boolean isWaiting) {
-    if (stage.isWaiting != isWaiting) {
-      stage.isWaiting = isWaiting;
-      waiting += isWaiting ? 1 : -1;
-    }
-  }
-
   private boolean forget(Stage stage) {
     if (stage == null) {
       return false;
     }
-    setWaiting(stage, false);
     tasks -= stage.tasks;
     subtract(stage);
     return true;

@@ -62,7 +62,6 @@ class StageProgressTest {
     progress.stageSubmitted(1, 0, 4);
     progress.taskSucceeded(1, 0);
     progress.taskSucceeded(1, 1);
-    progress.stageFailed(1);
     assertProgress(0, 2, 4);
     // One of the two results was lost with its executor.
     progress.stageSubmitted(1, 1, 3);
@@ -79,7 +78,6 @@ class StageProgressTest {
   void aTaskThatAnEarlierAttemptHadEndedDoesNotPassThePartOfOne() {
     progress.stageSubmitted(1, 0, 2);
     progress.taskSucceeded(1, 0);
-    progress.stageFailed(1);
     progress.stageSubmitted(1, 1, 1);
     progress.taskSucceeded(1, 0);
     progress.taskSucceeded(1, 1);
@@ -94,7 +92,6 @@ class StageProgressTest {
     progress.stageEnded(0);
     progress.stageSubmitted(1, 0, 4);
     progress.taskSucceeded(1, 0);
-    progress.stageFailed(1);
     progress.stageSubmitted(0, 1, 2);
     progress.taskSucceeded(0, 0);
     assertProgress(1, 1, 4);
@@ -113,35 +110,35 @@ class StageProgressTest {
   }
 
   @Test
-  void theStagesOfAFailedJobAreForgottenAndOthersAreNot() {
+  void stagesThatNobodyEndsAreForgottenOnceNoJobRuns() {
+    progress.jobBegan();
+    progress.jobBegan();
     progress.stageSubmitted(0, 0, 4);
     progress.stageSubmitted(1, 0, 6);
     progress.taskSucceeded(0, 0);
-    progress.taskSucceeded(1, 0);
-    progress.stageFailed(0);
-    assertProgress(0, 2, 10);
     progress.jobEnded();
-    assertProgress(0, 1, 6);
+    assertProgress(0, 1, 10);
+    progress.stageEnded(1);
+    assertProgress(1, 1, 4);
+    progress.jobEnded();
+    assertProgress(1, 0, 0);
   }
 
   @Test
   void aJobThatEndsForgetsNoStageThatRunsAgain() {
+    progress.jobBegan();
+    progress.jobBegan();
     progress.stageSubmitted(0, 0, 4);
-    progress.stageFailed(0);
-    progress.stageSubmitted(0, 1, 4);
-    progress.stageSubmitted(1, 0, 4);
-    progress.stageFailed(1);
     progress.jobEnded();
-    assertProgress(0, 0, 4);
-    progress.taskSucceeded(0, 0);
-    assertProgress(0, 1, 4);
+    progress.stageSubmitted(0, 1, 4);
+    progress.stageEnded(0);
+    assertProgress(1, 0, 0);
   }
 
   @Test
   void tasksOfStagesThatAreNotOpenChangeNothing() {
     progress.taskSucceeded(7, 0);
     progress.taskResubmitted(7, 0);
-    progress.stageFailed(7);
     progress.jobEnded();
     assertProgress(0, 0, 0);
   }
@@ -149,14 +146,13 @@ class StageProgressTest {
   @Test
   void aMillionStagesTakeTheMemoryOfThoseThatRun() {
     for (int id = 0; id < 1_000_000; id++) {
+      progress.jobBegan();
       progress.stageSubmitted(id, 0, 1000);
       progress.taskSucceeded(id, 999);
       if (id % 2 == 0) {
         progress.stageEnded(id);
-      } else {
-        progress.stageFailed(id);
-        progress.jobEnded();
       }
+      progress.jobEnded();
     }
     assertProgress(500_000, 0, 0);
   }
@@ -170,7 +166,6 @@ class StageProgressTest {
     progress.stageEnded(0);
     assertSince(0);
     progress.stageSubmitted(1, 0, 1);
-    progress.stageFailed(1);
     nowMs = 50;
     assertSince(30);
   }
@@ -187,7 +182,6 @@ class StageProgressTest {
     assertProgress(0, 1, 2, 4);
     progress.taskResubmitted(0, 1);
     assertProgress(0, 0, 1, 4);
-    progress.stageFailed(0);
     progress.stageSubmitted(0, 1, 3);
     assertProgress(0, 1, 1, 4);
     progress.taskBegan(0, 3);
