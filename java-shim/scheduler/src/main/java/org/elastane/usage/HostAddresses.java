@@ -15,7 +15,7 @@ import java.util.function.LongSupplier;
  * have got another one.
  *
  * <p>A false caller can have any registered node's host looked up. So only some threads wait for
- * DNS at a time; the others use an answer of the last hour, or none.
+ * DNS at a time; the others wait for a moment, and then use an answer of the last hour, or none.
  */
 final class HostAddresses {
   /** Resolves host names; {@link InetAddress#getAllByName} in a ResourceManager. */
@@ -32,13 +32,17 @@ final class HostAddresses {
   private final LongSupplier clockMs;
   private final Map<String, Answer> answers;
   private final Semaphore lookups;
+  private final long waitMs;
 
   /**
    * @param clockMs a time that never goes back
    * @param mostHosts the bound on remembered hosts; the one that was asked for least recently goes
    * @param mostLookups the bound on threads that wait for the resolver at a time
+   * @param waitMs how long another thread waits for its turn
    */
-  HostAddresses(HostResolver resolver, LongSupplier clockMs, int mostHosts, int mostLookups) {
+  HostAddresses(
+      HostResolver resolver, LongSupplier clockMs, int mostHosts, int mostLookups, long waitMs) {
+    this.waitMs = waitMs;
     this.resolver = resolver;
     this.clockMs = clockMs;
     lookups = new Semaphore(mostLookups);
@@ -63,12 +67,22 @@ final class HostAddresses {
   InetAddress[] of(String host, InetAddress wanted) throws UnknownHostException {
     Answer answer = remembered(host);
     if (answer == null || !answer.isValid(wanted, clockMs.getAsLong())) {
-      answer = lookups.tryAcquire() ? lookUp(host) : stale(host, answer);
+      answer = mayLookUp() ? lookUp(host) : stale(host, answer);
     }
     if (answer.addresses.length == 0) {
       throw new UnknownHostException(host + " does not resolve");
     }
     return answer.addresses;
+  }
+
+  /** DNS that works answers within this time: many nodes may report for the first time at once. */
+  private boolean mayLookUp() {
+    try {
+      return lookups.tryAcquire(waitMs, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   /** Without the monitor, so that no other node's report waits for DNS. */

@@ -47,6 +47,9 @@ public final class UsageServer {
   /** As many nodes as a large cluster has. */
   private static final int MOST_HOSTS = 20_000;
 
+  /** DNS that works answers sooner: after a failover all nodes are looked up at once. */
+  private static final long LOOKUP_WAIT_MS = 200;
+
   private static final long BIND_TIMEOUT_MS = 3000;
   private static final long BIND_RETRY_MS = 50;
 
@@ -91,7 +94,8 @@ public final class UsageServer {
     // While DNS hangs, the other threads answer nodes whose addresses are known.
     int mostLookups = Math.max(1, ElastaneConfiguration.usageHandlerCount(conf) / 2);
     HostAddresses hosts =
-        new HostAddresses(InetAddress::getAllByName, Time::monotonicNow, MOST_HOSTS, mostLookups);
+        new HostAddresses(
+            InetAddress::getAllByName, Time::monotonicNow, MOST_HOSTS, mostLookups, LOOKUP_WAIT_MS);
     CallerIdentity identity = new CallerIdentity(nodes, hosts, nodeManagerPrincipal(conf));
     UsageService service = new UsageService(identity, handler, metrics);
     RPC.setProtocolEngine(conf, UsageProtocol.class, ProtobufRpcEngine2.class);

@@ -36,7 +36,10 @@ final class UsageService implements UsageProtocol {
       throws ServiceException {
     String claimed = printable(request.getNode());
     try {
-      byte[] reply = take(Caller.current(), claimed, request);
+      NodeId node = parse(claimed);
+      // 08041 and +8041 are the same port: one node has one name in the log.
+      claimed = node.toString();
+      byte[] reply = take(Caller.current(), node, request);
       metrics.reports.incr();
       refusals.accepted(claimed);
       return ReportResponseProto.newBuilder()
@@ -50,9 +53,8 @@ final class UsageService implements UsageProtocol {
     }
   }
 
-  private byte[] take(Caller caller, String claimed, ReportRequestProto request)
+  private byte[] take(Caller caller, NodeId node, ReportRequestProto request)
       throws ReportRefusedException {
-    NodeId node = parse(claimed);
     identity.verify(caller, node);
     if (request.getBody().size() > UsageProtocol.MAX_BODY_BYTES) {
       throw new ReportRefusedException(

@@ -25,7 +25,7 @@ class CallerIdentityTest {
   private final CallerIdentity counting =
       new CallerIdentity(
           Set.of(FIRST, SECOND, NAMELESS)::contains,
-          new HostAddresses(this::lookUp, () -> nowMs, 9, 2),
+          new HostAddresses(this::lookUp, () -> nowMs, 9, 2, 0),
           null);
 
   private static final String PRINCIPAL = "nm/_HOST@EXAMPLE.ORG";
@@ -142,7 +142,7 @@ class CallerIdentityTest {
 
   @Test
   void noMoreHostsAreRememberedThanThereMayBe() {
-    HostAddresses addresses = new HostAddresses(this::lookUp, () -> nowMs, 1, 2);
+    HostAddresses addresses = new HostAddresses(this::lookUp, () -> nowMs, 1, 2, 0);
     for (int i = 0; i < 3; i++) {
       assertDoesNotThrow(() -> addresses.of("node1.example.org", numeric("10.0.0.1")));
       assertDoesNotThrow(() -> addresses.of("node2.example.org", numeric("10.0.0.2")));
@@ -160,7 +160,7 @@ class CallerIdentityTest {
   private static CallerIdentity identity(String principal) {
     return new CallerIdentity(
         Set.of(FIRST, SECOND, NAMELESS)::contains,
-        new HostAddresses(CallerIdentityTest::resolve, () -> 0, 9, 2),
+        new HostAddresses(CallerIdentityTest::resolve, () -> 0, 9, 2, 0),
         principal);
   }
 

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -21,7 +23,7 @@ class HostAddressesTest {
   private final CountDownLatch asked = new CountDownLatch(1);
   private final CountDownLatch answered = new CountDownLatch(1);
   private volatile long nowMs;
-  private final HostAddresses addresses = new HostAddresses(this::lookUp, () -> nowMs, 9, 1);
+  private final HostAddresses addresses = new HostAddresses(this::lookUp, () -> nowMs, 9, 1, 2000);
   private Thread hanging;
 
   @BeforeEach
@@ -54,9 +56,25 @@ class HostAddressesTest {
 
   @Test
   @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void anotherHostIsUnknownAtOnce() {
+  void anotherHostIsUnknownSoon() {
     assertThrows(UnknownHostException.class, () -> addresses.of("new.example.org", ADDRESS));
     assertThrows(UnknownHostException.class, () -> addresses.of(HANGS, ADDRESS));
+  }
+
+  @Test
+  @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void aLookupThatIsOverInAMomentRefusesNobodyElse() throws Exception {
+    CompletableFuture<InetAddress[]> other =
+        CompletableFuture.supplyAsync(
+            () -> {
+              answered.countDown();
+              try {
+                return addresses.of("new.example.org", ADDRESS);
+              } catch (UnknownHostException e) {
+                throw new CompletionException(e);
+              }
+            });
+    assertArrayEquals(new InetAddress[] {ADDRESS}, other.get());
   }
 
   private void ask() {
