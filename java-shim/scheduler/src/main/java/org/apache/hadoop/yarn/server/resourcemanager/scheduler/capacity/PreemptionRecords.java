@@ -5,11 +5,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerState;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 
 /** Tells the core, for the journal, what becomes of containers that CapacityScheduler preempts. */
 final class PreemptionRecords {
+  private static final String SPARED = "the preemption monitor has given it up";
+
   private final ElastaneScheduler scheduler;
   private final CoreGuard guard;
   private final CoreHandle core;
@@ -25,11 +28,10 @@ final class PreemptionRecords {
 
   /** The container's ApplicationMaster is told; recorded once. */
   void told(RMContainer container) {
-    if (told.add(container)) {
+    boolean runs =
+        container.getState() != RMContainerState.RESERVED && !CoreContainers.hasEnded(container);
+    if (runs && told.add(container)) {
       record(container, "told");
-    }
-    if (CoreContainers.hasEnded(container)) {
-      forget(container);
     }
   }
 
@@ -52,8 +54,12 @@ final class PreemptionRecords {
     told.remove(container);
   }
 
+  /** A record that cannot be made costs nothing but itself. */
   private void record(RMContainer container, String outcome) {
-    guard.run("preemption", () -> core.preempted(inJson(container, outcome)));
+    String record = guard.always("record of a preemption", null, () -> inJson(container, outcome));
+    if (record != null) {
+      guard.run("preemption", () -> core.preempted(record));
+    }
   }
 
   private String inJson(RMContainer container, String outcome) {
@@ -65,7 +71,7 @@ final class PreemptionRecords {
     record.put("application", container.getApplicationAttemptId().getApplicationId().toString());
     record.put("queue", queue);
     record.put("outcome", outcome);
-    record.put("reason", reason(container, queue));
+    record.put("reason", outcome.equals("spared") ? SPARED : reason(container, queue));
     return record.toString();
   }
 

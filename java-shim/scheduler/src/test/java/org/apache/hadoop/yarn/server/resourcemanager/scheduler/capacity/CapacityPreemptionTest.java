@@ -36,6 +36,8 @@ class CapacityPreemptionTest {
       scene.orders(SchedulerEventType.MARK_CONTAINER_FOR_KILLABLE);
 
       assertEquals(3, cluster.containers(scene.rich));
+      // As a node's overcommit time-out does it.
+      scene.orders(SchedulerEventType.MARK_CONTAINER_FOR_PREEMPTION);
       assertEquals(Arrays.asList("told", "preempted"), scene.outcomes());
       List<JsonNode> decisions = scene.decisions();
       assertEquals("finished", decisions.get(decisions.size() - 1).get("kind").asText());
@@ -83,6 +85,7 @@ class CapacityPreemptionTest {
 
       assertEquals(3, cluster.containers(scene.rich));
       assertEquals(Arrays.asList("killable", "spared"), scene.outcomes());
+      assertEquals("the preemption monitor has given it up", scene.reasonOf("spared"));
     }
   }
 
@@ -137,6 +140,15 @@ class CapacityPreemptionTest {
       new WebClient(cluster, null).json(path).get("decisions").forEach(decisions::add);
       Collections.reverse(decisions);
       return decisions;
+    }
+
+    String reasonOf(String outcome) throws Exception {
+      for (JsonNode decision : decisions()) {
+        if (decision.path("outcome").asText().equals(outcome)) {
+          return decision.get("reason").asText();
+        }
+      }
+      return null;
     }
 
     List<String> outcomes() throws Exception {
