@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use elastane_core::cluster::{ApplicationId, Container};
+use elastane_core::cluster::{ApplicationId, Container, NodeId};
 use elastane_core::reprovision::Used;
 use elastane_core::{Cluster, ContainerKind, Demand, Progress, Resources, SLOT_MS, StagesDone};
 use elastane_predict::LateTracker;
@@ -40,16 +40,25 @@ struct TrackedContainer {
     progress: f64,
     /// When the newest sample ended.
     to_ms: i64,
+    /// The number of stages that had ended as it was told last, and the progress by them.
+    by_stages: Option<(u32, f64)>,
 }
 
 impl Trackers {
-    /// Tells the cluster the use and the progress of each reported container that has a prediction.
-    pub(crate) fn follow(&mut self, cluster: &mut Cluster, report: &Report, now_ms: i64) {
+    /// Tells the cluster the use and the progress of each container of this node that has a prediction.
+    pub(crate) fn follow(
+        &mut self,
+        cluster: &mut Cluster,
+        node: NodeId,
+        report: &Report,
+        now_ms: i64,
+    ) {
+        let runs_there =
+            |cluster: &Cluster, id: &str| cluster.container(id).is_some_and(|it| it.node == node);
         for samples in &report.containers {
             let id = samples.container.as_str();
-            let by_stages = samples.stages.and_then(|it| by_stages(cluster, id, it, now_ms));
-            if let Some(progress) = by_stages {
-                self.told(id, progress);
+            if !runs_there(cluster, id) {
+                continue;
             }
             let mut is_new = false;
             let factors = cluster.corrected_by(id);
@@ -60,11 +69,15 @@ impl Trackers {
                     is_new = true;
                 }
             }
-            if let (true, Some(tracked)) = (is_new, self.by_container.get_mut(id))
-                && let Some(progress) = self.told.remove(id).or_else(|| tracked.estimated())
-            {
-                tracked.progress = progress.part();
-                cluster.progressed(id, progress, now_ms);
+            if let (true, Some(tracked)) = (is_new, self.by_container.get_mut(id)) {
+                let by_stages = samples
+                    .stages
+                    .and_then(|it| tracked.by_stages(it, by_stages(cluster, id, it, now_ms)?));
+                let progress = self.told.remove(id).or(by_stages).or_else(|| tracked.estimated());
+                if let Some(progress) = progress {
+                    tracked.progress = progress.part();
+                    cluster.progressed(id, progress, now_ms);
+                }
             }
         }
     }
@@ -90,6 +103,7 @@ impl Trackers {
                 follower,
                 progress: 0.0,
                 to_ms: sample.from_ms,
+                by_stages: None,
             };
             tracked.take(sample, factors);
             self.by_container.insert(id.to_owned(), tracked);
@@ -180,8 +194,21 @@ fn note_unfinished(
 }
 
 impl TrackedContainer {
+    /// By the use. What stages have shown to be done stays done while nothing is told.
     fn estimated(&self) -> Option<Progress> {
-        Progress::new(self.follower.as_ref()?.progress()).ok()
+        let done = self.by_stages.map_or(0.0, |(_, done)| done);
+        Progress::new(self.follower.as_ref()?.progress().max(done)).ok()
+    }
+
+    /// Another stage that begins beside those that run lowers the part of their tasks that is done. That undoes nothing.
+    fn by_stages(&mut self, told: StageProgress, progress: Progress) -> Option<Progress> {
+        let done = match self.by_stages {
+            Some((stages, done)) if stages == told.stages_ended => done,
+            _ => 0.0,
+        };
+        let progress = Progress::new(progress.part().max(done)).ok()?;
+        self.by_stages = Some((told.stages_ended, progress.part()));
+        Some(progress)
     }
 
     /// A missing sample counts as the one after it. Use beyond the prediction, by the corrected factor,
@@ -193,5 +220,42 @@ impl TrackedContainer {
         if let (Some(follower), Ok(length_ms)) = (&mut self.follower, u32::try_from(length_ms)) {
             follower.observe(usage, length_ms);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    fn tracked() -> TrackedContainer {
+        TrackedContainer {
+            siblings: (ApplicationId(1), ContainerKind::DEFAULT_EXECUTOR),
+            start_ms: 0,
+            follower: Some(LateTracker::new(
+                &Demand::series(3_000, &[Resources::ONE]).unwrap(),
+                0.0,
+            )),
+            progress: 0.0,
+            to_ms: 0,
+            by_stages: None,
+        }
+    }
+
+    #[test]
+    fn another_stage_that_begins_undoes_nothing_and_a_silence_neither() {
+        let mut tracked = tracked();
+        let mut told = |stages_ended, part| {
+            let told =
+                StageProgress { stages_ended, since_ms: 0, part_ended: 0.0, part_begun: 1.0 };
+            let progress = tracked.by_stages(told, Progress::new(part).unwrap());
+            progress.unwrap().part()
+        };
+        assert_eq!(told(2, 0.5), 0.5);
+        assert_eq!(told(2, 0.25), 0.5);
+        // What had ended earlier in runs before may end later in this one.
+        assert_eq!(told(3, 0.375), 0.375);
+        assert!(tracked.estimated().unwrap().part() >= 0.375);
     }
 }

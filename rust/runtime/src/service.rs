@@ -269,7 +269,7 @@ impl Service {
         let ingested =
             report::ingest(cluster, runs, &mut accounts.ledger, sequences, number, report, now_ms);
         if settings.follows_progress {
-            self.trackers.follow(cluster, report, now_ms);
+            self.trackers.follow(cluster, number, report, now_ms);
         }
         cluster.reprovision(number, now_ms);
         let reprovisioned = cluster.take_reprovisioned();

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use common::unencoded_report;
 use common::{GB, NODE, START_MS, commit, named_submission, open, open_with, register};
-use elastane_core::cluster::{ApplicationId, NodeId};
+use elastane_core::cluster::{ApplicationId, NodeId, Request};
 use elastane_protocol::{Reply, StageProgress, VERSION, decode, encode};
 use elastane_runtime::Elastane;
 
 const NAME: &str = "staged";
+const OTHER_NODE: &str = "node-2:1";
 const SLOTS: u64 = 20;
 const HALF: u64 = SLOTS / 2;
 const LOW: f32 = 0.5;
@@ -129,4 +130,23 @@ fn a_crash_loses_no_end_of_a_stage() {
     }
     run.end();
     assert_eq!(with_an_early_end(folder.path()), [LOW, HIGH]);
+}
+
+#[test]
+fn the_agent_of_another_node_moves_no_progress() {
+    let folder = tempfile::tempdir().unwrap();
+    learn(folder.path(), true);
+    let elastane = open_with(folder.path(), "enforce", &[("reprovision", "on")]);
+    let mut run = Run::begin(elastane, "application_1_0002", START_MS + 3_600_000);
+    let size = Request { memory_bytes: 8 * GB, vcores: 8 };
+    run.elastane.node_added(OTHER_NODE, size);
+    for slot in 1..=4 {
+        run.uses(LOW, Some(stages(0, slot)));
+    }
+    let mut report = unencoded_report(1, &[(&run.container, HIGH, GB)]);
+    report.containers[0].stages = Some(stages(1, 0));
+    let body = encode(&report).unwrap();
+    run.elastane.report(OTHER_NODE, VERSION, &body, run.now_ms() + 2_000).unwrap();
+    assert_eq!(planned_cores(&run.uses(LOW, Some(stages(0, 5)))), LOW);
+    run.end();
 }
