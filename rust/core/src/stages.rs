@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::SLOT_MS;
 use crate::progress::Progress;
 
 /// When the stages of an application ended, each as a part of a container's life, 0 to 1, in the order of their ends.
@@ -69,6 +70,7 @@ impl StageEnds {
     /// Between the ends `e_k` and `e_(k+1)` it is `e_k + (e_(k+1) - e_k) × q`. The part `q` of the running stages is the
     /// time since `e_k` over the time that is expected between both, yet within what the tasks say: at least those that
     /// have ended are done, and at most those that have begun. Few large tasks bound it widely, many small ones closely.
+    /// The last slot is never done.
     pub fn progress(&self, done: StagesDone, length_ms: f64) -> Option<Progress> {
         let ends = self.parts();
         if ends.is_empty() || done.ended > ends.len() {
@@ -82,7 +84,9 @@ impl StageEnds {
         let expected_ms = (to - from) * length_ms;
         let by_time = if expected_ms > 0.0 { done.since_ms as f64 / expected_ms } else { 1.0 };
         let part = by_time.min(done.part_begun).max(done.part_ended).clamp(0.0, 1.0);
-        Progress::new((from + (to - from) * part).min(1.0)).ok()
+        // A container that tells something is not over, whatever the time says.
+        let most = 1.0 - f64::from(SLOT_MS) / length_ms.max(f64::from(SLOT_MS));
+        Progress::new((from + (to - from) * part).min(most)).ok()
     }
 }
 
@@ -114,6 +118,7 @@ mod tests {
             Some(0.9375),
             "between the last end and the container's"
         );
+        assert_eq!(at(3, 900_000, 1.0, 1.0), Some(0.97), "the last slot is left while it runs");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub use ledger::{
 };
 pub use open_run::{OpenRun, RunEvent};
 pub use prediction::{Feature, LeftOutRun, ModelUsed, PredictionMade, PredictionOutcome};
-pub use recorder::{MAX_SLOTS, MOST_EXECUTOR_KINDS, RunRecorder};
+pub use recorder::{MAX_SLOTS, MOST_EXECUTOR_KINDS, MOST_STAGES, RunRecorder};
 pub use run::{Outcome, Run, RunSeries, kinds};
 pub use sample::ContainerSample;
 pub use settings::{AT_FIRST_ASK, EXECUTOR_CORES, EXECUTOR_MEMORY_BYTES, EXECUTORS, RunSettings};

@@ -11,7 +11,8 @@ use crate::sample::ContainerSample;
 mod stages;
 mod state;
 
-use stages::RecordedStages;
+pub use stages::MOST_STAGES;
+use stages::{RecordedStages, StagesTold};
 
 /// The longest series, in slots: 24 h. Later samples of a container are not recorded.
 pub const MAX_SLOTS: usize = 24 * 60 * 60 * 1_000 / SLOT_MS as usize;
@@ -87,17 +88,17 @@ impl RunRecorder {
             || executors.count() < MOST_EXECUTOR_KINDS
     }
 
-    /// So many stages of a container's application have ended, the latest of them at this time since the container's start.
-    /// Returns whether that is news.
+    /// A number of stages of a container's application have ended, the latest of them at this time since the container's
+    /// start. Returns whether that counts: a container tells an end once.
     pub fn stages_ended(&mut self, container: &str, stages: u32, since_start_ms: i64) -> bool {
-        let Some(container) = self.containers.get(container) else {
+        let Some(container) = self.containers.get_mut(container) else {
             return false;
         };
-        // As crowded as at its latest sample.
+        // On free nodes it would have been as much earlier as its latest sample.
         let on_free_nodes_ms = container.free_ms + since_start_ms - container.measured_ms;
         let age_ms = on_free_nodes_ms.clamp(0, LONGEST_MS) as u32;
         let totals = self.totals.get_mut(&container.kind);
-        totals.is_some_and(|totals| totals.stages.ended(stages, age_ms))
+        totals.is_some_and(|totals| totals.stages.told(&mut container.told, stages, age_ms))
     }
 
     /// The number of samples that were left out: late samples, those outside a container's first 24 h, of
@@ -124,7 +125,7 @@ impl RunRecorder {
                 kind,
                 containers: totals.containers,
                 slots: totals.slots.iter().map(Total::mean).collect(),
-                stage_ends_ms: totals.stages.ends_ms().to_vec(),
+                stage_ends_ms: totals.stages.ends_ms(),
             })
             .collect()
     }
@@ -149,6 +150,7 @@ struct RecordedContainer {
     /// The end of the latest sample since the container's start, and the same on free nodes.
     measured_ms: i64,
     free_ms: i64,
+    told: StagesTold,
 }
 
 impl RecordedContainer {
@@ -162,6 +164,7 @@ impl RecordedContainer {
             last: None,
             measured_ms: 0,
             free_ms: 0,
+            told: StagesTold::default(),
         }
     }
 

@@ -24,7 +24,7 @@ const SHORTEN_FOR: Duration = Duration::from_millis(250);
 /// A batch or a recorder is smaller; a recorder of 24 h and 10,000 containers is 4 MB.
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 
-/// A batch has what came of one run, in the order of its arrival.
+/// A batch has the samples and the ends of stages of one run, in the order of their arrival.
 #[derive(Serialize, Deserialize)]
 enum BatchEntry {
     Sampled { container: String, kind: ContainerKind, sample: ContainerSample },

@@ -1,12 +1,15 @@
 //! The ends of a run's stages as bytes: the times between them, which are small numbers.
 
+use elastane_runs::MOST_STAGES;
+
 /// The first number: the version of the format.
 const FORMAT: u8 = 1;
 
-/// More than a recorder keeps. A longer list in a file is refused.
-const MOST_STAGES: usize = 10_000;
-
 pub(crate) fn encode(ends_ms: &[u32]) -> Result<Vec<u8>, String> {
+    let stages = ends_ms.len();
+    if stages > MOST_STAGES {
+        return Err(format!("{stages} stages, at most {MOST_STAGES} are kept"));
+    }
     let mut before_ms = 0;
     let mut between_ms = Vec::with_capacity(ends_ms.len());
     for (stage, &end_ms) in ends_ms.iter().enumerate() {
@@ -61,6 +64,13 @@ mod tests {
     fn ends_that_fall_are_named() {
         let error = encode(&[5, 3]).unwrap_err();
         assert_eq!(error, "stage 1 ends at 3 ms, 5 and more is allowed");
+    }
+
+    #[test]
+    fn what_would_not_be_read_is_not_written() {
+        assert!(encode(&vec![1; MOST_STAGES]).is_ok());
+        let error = encode(&vec![1; MOST_STAGES + 1]).unwrap_err();
+        assert_eq!(error, "1001 stages, at most 1000 are kept");
     }
 
     #[test]

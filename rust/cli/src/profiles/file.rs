@@ -2,6 +2,7 @@
 
 use elastane_core::{Demand, Resource, Resources, SLOT_MS};
 use elastane_predict::{ContainerKind, Outcome, Run, RunSeries};
+use elastane_runs::MOST_STAGES;
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "elastane-profiles";
@@ -177,6 +178,12 @@ impl SeriesInFile {
                 let value = column[at];
                 return Err(format!("{name}[{at}]: {value}, finite and at least 0 is allowed"));
             }
+        }
+        let stages = self.stage_ends_ms.len();
+        if stages > MOST_STAGES {
+            return Err(format!(
+                "stage_ends_ms: {stages} values, at most {MOST_STAGES} are allowed"
+            ));
         }
         let falls = |pair: &[u32]| pair[1] < pair[0];
         if let Some(at) = self.stage_ends_ms.windows(2).position(falls) {

@@ -14,10 +14,14 @@ pub(crate) fn mean_ends(runs: &[&PastRun]) -> StageEnds {
     let Some(newest) = runs.first() else {
         return StageEnds::default();
     };
-    let count = newest.stage_ends.parts().len();
+    let told = newest.stage_ends.parts().len();
+    if told == 0 {
+        return StageEnds::default();
+    }
     let all = runs.iter().map(|run| run.stage_ends.parts());
     let alike: Vec<&[f32]> =
-        all.filter(|ends| ends.len().abs_diff(count) <= MAY_BE_UNTOLD).collect();
+        all.filter(|ends| ends.len().abs_diff(told) <= MAY_BE_UNTOLD).collect();
+    let count = alike.iter().map(|ends| ends.len()).max().unwrap_or(0);
     let mean = |stage: usize| {
         let ends: Vec<f64> =
             alike.iter().filter_map(|ends| Some(f64::from(*ends.get(stage)?))).collect();
@@ -63,7 +67,7 @@ mod tests {
 
     #[test]
     fn an_end_that_one_of_them_did_not_tell_is_that_of_the_others() {
-        assert_eq!(ends_of(&[&[0.5], &[0.25, 0.75]]), [0.375]);
+        assert_eq!(ends_of(&[&[0.5], &[0.25, 0.75]]), [0.375, 0.75]);
         assert_eq!(ends_of(&[&[0.25, 0.75], &[0.5]]), [0.375, 0.75]);
         assert_eq!(ends_of(&[&[0.25, 0.25], &[1.0]]), [0.625, 0.625], "never falls");
     }

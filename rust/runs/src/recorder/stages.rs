@@ -3,61 +3,62 @@
 use serde::{Deserialize, Serialize};
 
 /// A run with more stages is not followed by them.
-const MOST_STAGES: usize = 1_000;
-
-/// Containers tell the same end at different moments.
-const SAME_WITHIN_MS: u32 = 1_000;
+pub const MOST_STAGES: usize = 1_000;
 
 /// The ends of the stages, in milliseconds since the start of the containers that started first, as they would have
 /// been on free nodes.
 ///
-/// Each container tells them since its own start. The one that started first is the oldest at each end, so the largest
-/// age counts.
+/// Each container tells them since its own start. One that lives from the first stage to the last is the oldest at each
+/// end, so the largest age counts. Where there is none, as in a run whose executors come and go, ends and use have no
+/// common axis.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecordedStages {
-    ends_ms: Vec<u32>,
+    /// The largest age at which a container told each end; not in order where no container told all.
+    oldest_ms: Vec<u32>,
     are_too_many: bool,
 }
 
+/// What a container has told of its application's stages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct StagesTold {
+    stages: u32,
+    /// Its age as the latest of them ended.
+    age_ms: u32,
+}
+
 impl RecordedStages {
-    /// The latest of so many stages ended at this age of a container. The ends of those before it that nobody told are
-    /// spread evenly. Returns whether that is news.
-    pub(super) fn ended(&mut self, stages: u32, age_ms: u32) -> bool {
-        let stages = stages as usize;
-        if self.are_too_many {
+    /// A container tells at which age the latest of some stages ended. It counts once: what is told again comes from a later
+    /// report of the same end. Ends that it did not tell lie evenly between. Returns whether it counts.
+    pub(super) fn told(&mut self, before: &mut StagesTold, stages: u32, age_ms: u32) -> bool {
+        if stages <= before.stages || self.are_too_many {
             return false;
         }
-        if stages > MOST_STAGES {
-            *self = Self { ends_ms: Vec::new(), are_too_many: true };
+        if stages as usize > MOST_STAGES {
+            *self = Self { oldest_ms: Vec::new(), are_too_many: true };
             return true;
         }
-        let known = self.ends_ms.len();
-        if stages > known {
-            let before_ms = self.ends_ms.last().copied().unwrap_or(0);
-            let (span_ms, missing) = (age_ms.saturating_sub(before_ms), (stages - known) as u64);
-            let part_of = |stage: u64| u64::from(span_ms) * stage / missing;
-            self.ends_ms.extend((1..=missing).map(|stage| before_ms + part_of(stage) as u32));
-            return true;
-        }
-        let Some(latest) = stages.checked_sub(1) else {
-            return false;
-        };
-        let is_older = age_ms > self.ends_ms[latest].saturating_add(SAME_WITHIN_MS);
-        if is_older {
-            for end_ms in &mut self.ends_ms[latest..] {
-                *end_ms = age_ms.max(*end_ms);
+        let (from_ms, new) = (before.age_ms, stages - before.stages);
+        let span_ms = u64::from(age_ms.saturating_sub(from_ms));
+        for number in 1..=new {
+            let end_ms = from_ms + (span_ms * u64::from(number) / u64::from(new)) as u32;
+            let stage = (before.stages + number - 1) as usize;
+            if stage >= self.oldest_ms.len() {
+                self.oldest_ms.resize(stage + 1, 0);
             }
+            self.oldest_ms[stage] = self.oldest_ms[stage].max(end_ms);
         }
-        is_older
+        *before = StagesTold { stages, age_ms: age_ms.max(from_ms) };
+        true
     }
 
-    pub(super) fn ends_ms(&self) -> &[u32] {
-        &self.ends_ms
+    /// The ends in order; none where no container told all of them.
+    pub(super) fn ends_ms(&self) -> Vec<u32> {
+        if self.oldest_ms.is_sorted() { self.oldest_ms.clone() } else { Vec::new() }
     }
 
-    /// Whether nobody could have told this.
+    /// Whether the list is longer than any that was recorded.
     pub(super) fn is_bad(&self) -> bool {
-        self.ends_ms.len() > MOST_STAGES || !self.ends_ms.is_sorted()
+        self.oldest_ms.len() > MOST_STAGES
     }
 }
 
@@ -66,52 +67,74 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn told(all: &[(u32, u32)]) -> Vec<u32> {
+    /// What containers, by their number, tell one after the other.
+    fn ends_ms(all: &[(usize, u32, u32)]) -> Vec<u32> {
         let mut stages = RecordedStages::default();
-        for (count, age_ms) in all {
-            stages.ended(*count, *age_ms);
+        let mut told = [StagesTold::default(); 4];
+        for (container, count, age_ms) in all {
+            stages.told(&mut told[*container], *count, *age_ms);
         }
-        stages.ends_ms
+        stages.ends_ms()
     }
 
     #[test]
     fn each_end_is_where_it_was_told_and_untold_ones_lie_between() {
-        assert_eq!(told(&[(1, 4_000), (2, 9_000)]), [4_000, 9_000]);
-        assert_eq!(told(&[(1, 4_000), (4, 10_000)]), [4_000, 6_000, 8_000, 10_000]);
+        assert_eq!(ends_ms(&[(0, 1, 4_000), (0, 2, 9_000)]), [4_000, 9_000]);
+        assert_eq!(ends_ms(&[(0, 1, 4_000), (0, 4, 10_000)]), [4_000, 6_000, 8_000, 10_000]);
     }
 
     #[test]
     fn the_oldest_container_counts_whoever_tells_first() {
-        let by_young_first = [(1, 2_000), (1, 30_000), (2, 40_000), (2, 12_000)];
-        assert_eq!(told(&by_young_first), [30_000, 40_000]);
+        let young_first = [(1, 1, 2_000), (0, 1, 30_000), (0, 2, 40_000), (1, 2, 12_000)];
+        assert_eq!(ends_ms(&young_first), [30_000, 40_000]);
+        // The older one's report has two ends at once.
+        assert_eq!(ends_ms(&[(1, 1, 2_000), (1, 2, 4_000), (0, 2, 40_000)]), [20_000, 40_000]);
     }
 
     #[test]
-    fn an_end_that_is_told_again_is_no_news() {
-        let mut stages = RecordedStages::default();
-        assert!(stages.ended(1, 4_000));
-        assert!(!stages.ended(1, 4_100) && !stages.ended(1, 3_900) && !stages.ended(0, 100));
-        assert!(stages.ended(1, 6_000));
-        assert_eq!(stages.ends_ms, [6_000]);
+    fn an_end_that_a_late_report_tells_again_does_not_move() {
+        assert_eq!(ends_ms(&[(0, 1, 4_000), (0, 1, 9_000)]), [4_000]);
+    }
+
+    #[test]
+    fn a_run_whose_executors_come_and_go_has_no_ends() {
+        let two_generations = [(0, 1, 30_000), (0, 2, 60_000), (1, 3, 5_000), (1, 4, 20_000)];
+        assert_eq!(ends_ms(&two_generations), [0; 0]);
+        let one_stays = [(2, 2, 61_000), (2, 3, 80_000), (2, 4, 95_000)];
+        let with_one = [&two_generations[..], &one_stays[..]].concat();
+        assert_eq!(ends_ms(&with_one), [30_500, 61_000, 80_000, 95_000]);
     }
 
     #[test]
     fn a_run_of_too_many_stages_is_not_followed_by_them() {
         let mut stages = RecordedStages::default();
-        stages.ended(3, 1_000);
-        assert!(stages.ended(MOST_STAGES as u32 + 1, 9_000));
-        assert!(!stages.ended(1, 10_000), "and stays so");
+        let mut told = StagesTold::default();
+        assert!(stages.told(&mut told, 3, 1_000));
+        assert!(stages.told(&mut told, MOST_STAGES as u32 + 1, 9_000));
+        assert!(!stages.told(&mut StagesTold::default(), 1, 10_000), "and stays so");
         assert_eq!(stages.ends_ms(), [0; 0]);
     }
 
     proptest! {
         #[test]
-        fn ends_never_fall(all in proptest::collection::vec((0_u32..20, any::<u32>()), 0..40)) {
-            let mut stages = RecordedStages::default();
-            for (count, age_ms) in all {
-                stages.ended(count, age_ms);
-                prop_assert!(!stages.is_bad(), "{stages:?}");
-            }
+        fn ends_never_fall(
+            all in proptest::collection::vec((0_usize..4, 0_u32..20, any::<u32>()), 0..40),
+        ) {
+            prop_assert!(ends_ms(&all).is_sorted());
+        }
+
+        #[test]
+        fn those_of_one_container_are_all_kept(
+            ages in proptest::collection::vec(1_u32..10_000, 1..20),
+        ) {
+            let mut age_ms = 0;
+            let told = (1..).zip(&ages).map(|(count, more_ms)| {
+                age_ms += more_ms;
+                (0, count, age_ms)
+            });
+            let told: Vec<_> = told.collect();
+            let expected: Vec<u32> = told.iter().map(|(_, _, age_ms)| *age_ms).collect();
+            prop_assert_eq!(ends_ms(&told), expected);
         }
     }
 }

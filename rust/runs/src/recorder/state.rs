@@ -49,7 +49,7 @@ impl TryFrom<Unchecked> for RunRecorder {
             }
         }
         if let Some((kind, _)) = read.totals.iter().find(|(_, totals)| totals.stages.is_bad()) {
-            return Err(format!("the ends of stages of the {kind} fall, or are too many"));
+            return Err(format!("too many ends of stages of the {kind}"));
         }
         let (kinds, most) = (read.totals.len(), MOST_EXECUTOR_KINDS + 1);
         if kinds > most {
