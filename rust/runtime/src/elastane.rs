@@ -1,8 +1,6 @@
 //! The service in production: with its files, threads and counters.
 
-mod preempted;
-
-pub use preempted::record_preemption;
+pub(crate) mod preempted;
 
 use std::path::Path;
 use std::sync::Arc;

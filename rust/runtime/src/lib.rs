@@ -46,7 +46,7 @@ mod yarn_ids;
 
 pub use crate::counters::Health;
 pub use crate::depository::SharingError;
-pub use crate::elastane::{Elastane, record_preemption};
+pub use crate::elastane::{Elastane, preempted::record_preemption};
 pub use adviser::Advise;
 pub use amounts::AmountError;
 pub use deadlines::Deadline;

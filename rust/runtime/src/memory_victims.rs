@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::journal::{JournalEvent, MemoryPreemption, Preemption, PreemptionOutcome, Record};
 use crate::migrations::Migrations;
+use crate::report::runs_on;
 
 /// One container of a node at a time, and the next after this time: the memory of a process that ends
 /// shows one or two reports later, and sooner two would end where one is enough.
@@ -244,10 +245,6 @@ fn in_words(victim: &MemoryVictim, reason: &str) -> String {
 fn may_act(cluster: &Cluster, node: NodeId, now_ms: i64) -> bool {
     let holds_too_much = cluster.node(node).is_some_and(NodeEntry::has_come_down_overbooked);
     cluster.decides(node, now_ms) || holds_too_much
-}
-
-fn runs_on(cluster: &Cluster, node: NodeId, container: &str) -> bool {
-    cluster.container(container).is_some_and(|known| known.node == node)
 }
 
 /// The named containers that run on the node, each once. An agent may name others without end, so nothing is kept or

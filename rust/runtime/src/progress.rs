@@ -9,6 +9,7 @@ use elastane_predict::LateTracker;
 use elastane_protocol::{Report, StageProgress};
 
 use crate::amounts::used_in;
+use crate::report::runs_on;
 
 /// A container whose first sample began later than this outlived a ResourceManager, and its use before
 /// is not known.
@@ -53,11 +54,9 @@ impl Trackers {
         report: &Report,
         now_ms: i64,
     ) {
-        let runs_there =
-            |cluster: &Cluster, id: &str| cluster.container(id).is_some_and(|it| it.node == node);
         for samples in &report.containers {
             let id = samples.container.as_str();
-            if !runs_there(cluster, id) {
+            if !runs_on(cluster, node, id) {
                 continue;
             }
             let mut is_new = false;
@@ -161,7 +160,8 @@ impl Trackers {
     }
 }
 
-/// Where earlier runs of the application were with so many stages done. None where they told no stages, or fewer.
+/// The progress of the application's earlier runs at the time when as many stages had ended. None if those runs told no stages,
+/// or fewer.
 fn by_stages(cluster: &Cluster, id: &str, told: StageProgress, now_ms: i64) -> Option<Progress> {
     let container = cluster.container(id)?;
     let length_ms = cluster.predicted_demand(id)?.duration_ms()?;

@@ -65,6 +65,11 @@ pub struct Ingested {
     pub unknown_victims: u64,
 }
 
+/// Whether a container runs on this node: an agent says nothing of others.
+pub(crate) fn runs_on(cluster: &Cluster, node: NodeId, container: &str) -> bool {
+    cluster.container(container).is_some_and(|known| known.node == node)
+}
+
 /// Adds samples to the runs and accounts of their containers.
 pub(crate) fn ingest(
     cluster: &mut Cluster,
