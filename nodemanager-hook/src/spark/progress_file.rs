@@ -4,7 +4,6 @@
 use std::{
     fs::File,
     io::{self, Read},
-    os::fd::OwnedFd,
     path::Path,
     time::{Duration, SystemTime},
 };
@@ -60,31 +59,27 @@ impl ProgressFile {
 
     /// None without a file, and if it is old.
     pub fn read(&self, now: SystemTime) -> io::Result<Option<ToldProgress>> {
-        let (file, stat) = match self.directory.open_regular(NAME) {
+        let (file, _) = match self.directory.open_regular(NAME) {
             Err(error) if is_gone(&error) => return Ok(None),
             opened => opened?,
         };
-        let too_large =
-            || format!("{NAME} has {} bytes, at most {MOST_BYTES} are read", stat.st_size);
-        if u64::try_from(stat.st_size).is_ok_and(|bytes| bytes > MOST_BYTES) {
-            return Err(io::Error::other(too_large()));
+        let file = File::from(file);
+        let metadata = file.metadata()?;
+        if metadata.len() > MOST_BYTES {
+            let bytes = metadata.len();
+            let reason = format!("{NAME} has {bytes} bytes, at most {MOST_BYTES} are read");
+            return Err(io::Error::other(reason));
         }
-        let written = File::from(file.try_clone()?).metadata()?.modified()?;
         // A clock that was set back makes it new.
-        let age = now.duration_since(written).unwrap_or_default();
+        let age = now.duration_since(metadata.modified()?).unwrap_or_default();
         if age >= STALE_FROM {
             return Ok(None);
         }
-        let stages = parse(&content(file)?)
-            .map_err(|reason| io::Error::other(format!("{NAME}: {reason}")))?;
-        Ok(Some(ToldProgress { stages, age }))
+        let mut bytes = Vec::new();
+        file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        let refused = |reason| io::Error::other(format!("{NAME}: {reason}"));
+        Ok(Some(ToldProgress { stages: parse(&bytes).map_err(refused)?, age }))
     }
-}
-
-fn content(file: OwnedFd) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::from(file).take(MOST_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 pub(crate) fn parse(bytes: &[u8]) -> Result<StageProgress, String> {
