@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.plugin.DriverPlugin;
@@ -20,13 +21,11 @@ class BrokenDriverTest extends LocalRun {
     AtomicInteger questions = new AtomicInteger();
     ChosenHalves.driver =
         () ->
-            new AnsweringDriver() {
-              @Override
-              public Object receive(Object message) {
-                questions.incrementAndGet();
-                return "garbage";
-              }
-            };
+            new AnsweringDriver(
+                () -> {
+                  questions.incrementAndGet();
+                  return "garbage";
+                });
     runUntilOff(ExecutorHalf.WHEN_OFF);
     assertEquals(1, questions.get());
     assertFalse(Files.exists(progress()));
@@ -36,12 +35,10 @@ class BrokenDriverTest extends LocalRun {
   void anAnswerThatIsAnException() throws Exception {
     ChosenHalves.driver =
         () ->
-            new AnsweringDriver() {
-              @Override
-              public Object receive(Object message) {
-                throw new IllegalStateException("broken");
-              }
-            };
+            new AnsweringDriver(
+                () -> {
+                  throw new IllegalStateException("broken");
+                });
     runUntilOff(ExecutorHalf.WHEN_OFF);
   }
 
@@ -67,13 +64,11 @@ class BrokenDriverTest extends LocalRun {
     AtomicInteger questions = new AtomicInteger();
     ChosenHalves.driver =
         () ->
-            new AnsweringDriver() {
-              @Override
-              public Object receive(Object message) {
-                questions.incrementAndGet();
-                return DriverHalf.OFF;
-              }
-            };
+            new AnsweringDriver(
+                () -> {
+                  questions.incrementAndGet();
+                  return DriverHalf.OFF;
+                });
     try (JavaSparkContext context = new JavaSparkContext(conf)) {
       SparkJobs.runJob(context);
       Deadline.await(questions::get, n -> n == 1);
@@ -111,10 +106,21 @@ class BrokenDriverTest extends LocalRun {
   }
 
   /** Lets executors ask, and has no listener. */
-  private abstract static class AnsweringDriver implements DriverPlugin {
+  private static final class AnsweringDriver implements DriverPlugin {
+    private final Supplier<Object> answer;
+
+    AnsweringDriver(Supplier<Object> answer) {
+      this.answer = answer;
+    }
+
     @Override
     public Map<String, String> init(SparkContext context, PluginContext pluginContext) {
       return Map.of(DriverHalf.TELLS, "true");
+    }
+
+    @Override
+    public Object receive(Object message) {
+      return answer.get();
     }
   }
 }
