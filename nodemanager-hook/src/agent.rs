@@ -44,6 +44,7 @@ use self::{
     start::{describe, start},
 };
 use crate::{
+    actuators::UrgentRaises,
     audit::{Reason, unix_ms},
     config::Config,
     container_id::ContainerId,
@@ -147,9 +148,10 @@ impl Agent {
         self.network.count(&mut host.containers);
         plan_heaps(&mut self.heaps, host, now);
         host.write_limits(now);
+        // At once: the network takes seconds at worst.
+        host.watch_memory();
         self.network.follow_plan(host, now);
         restore_heaps(&mut self.heaps, host, None, now);
-        host.watch_memory();
         self.groups.leave(host, &self.network, now);
         self.groups.release(host);
         self.network.count(&mut host.containers);
@@ -164,6 +166,11 @@ impl Agent {
     /// A separate thread waits for this watch and passes its wakes to [`Self::memory_woke`].
     pub fn memory_watch(&self) -> Arc<MemoryWatch> {
         Arc::clone(&self.host.memory_watch)
+    }
+
+    /// What that thread raises limits by while the agent is busy.
+    pub fn urgent_raises(&self) -> Arc<UrgentRaises> {
+        Arc::clone(&self.host.actuator.urgent_raises)
     }
 
     /// Raises the limits that resident memory is about to hit.
@@ -275,7 +282,8 @@ impl Agent {
         }
         let wanted = Wanted::lifted(id, &mut container, Reason::ContainerGone);
         self.host.actuator.limit(vec![wanted]);
-        let watched = container.watch_memory_limit(&self.host.memory_watch);
+        let raises = &self.host.actuator.urgent_raises;
+        let watched = container.watch_memory_limit(&self.host.memory_watch, raises);
         self.troubles.check("memory watch", watched);
         self.network.end(id, &mut container, Reason::ContainerGone, &mut self.host.actuator.audit);
         self.host.actuator.leaving.extend(container.own_groups());

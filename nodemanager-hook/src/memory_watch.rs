@@ -2,9 +2,11 @@
 //!
 //! On cgroup v1 the kernel signals an eventfd when the usage of a group passes a threshold. On v2
 //! the kernel marks `memory.events` when a group passes `memory.high`. So nothing is polled: a
-//! thread waits in [`MemoryWatch::wait`] and raises the limits of the groups it returns.
+//! thread waits in [`MemoryWatch::wait`] and the agent raises the limits of the groups it returns. While the agent is busy,
+//! the thread raises them itself ([`Follower`]).
 #![allow(missing_docs, reason = "public for the integration tests only")]
 
+mod follower;
 mod version_1;
 mod version_2;
 
@@ -16,11 +18,12 @@ use nix::{
 };
 use parking_lot::Mutex;
 
+pub use self::follower::Follower;
 #[cfg(fuzzing)]
 pub(crate) use self::version_2::Events as MemoryEvents;
 use self::{version_1::Threshold, version_2::Events};
-pub use crate::cgroups::Version;
 use crate::sensors::is_gone;
+pub use crate::{actuators::UrgentRaises, cgroups::Version};
 
 /// Memory that a process may take before the limit is raised: a core fills some gigabytes per
 /// second, and a busy host may take 50 ms.

@@ -22,7 +22,7 @@ use parking_lot::{Condvar, Mutex};
 use crate::{
     agent::Agent,
     config::{Config, Sampling},
-    memory_watch::MemoryWatch,
+    memory_watch::Follower,
     schedule::Schedule,
     server::{AllowedUsers, Server, socket},
     watchdog::{self, Watchdog},
@@ -117,8 +117,8 @@ fn start_threads(
     })?;
     let (sampled, sampling) = (Arc::clone(shared), config.sampling);
     spawn("sampler", &stop, move || sample(&sampled, sampling))?;
-    let (watched, watch) = (Arc::clone(shared), shared.agent.lock().memory_watch());
-    spawn("memory watch", &stop, move || raise_limits(&watched, &watch))?;
+    let watched = Arc::clone(shared);
+    spawn("memory watch", &stop, move || raise_limits(&watched.agent))?;
     let served = Arc::clone(shared);
     spawn("server", &stop, move || {
         server.serve(|request, peer| {
@@ -166,15 +166,18 @@ fn sample(shared: &SharedAgent, sampling: Sampling) {
     }
 }
 
-fn raise_limits(shared: &SharedAgent, watch: &MemoryWatch) {
+fn raise_limits(agent: &Mutex<Agent>) {
+    let (watch, raises) = {
+        let agent = agent.lock();
+        (agent.memory_watch(), agent.urgent_raises())
+    };
+    let mut follower = Follower::new(&watch, &raises, agent);
     loop {
-        match watch.wait(WATCH_TIMEOUT) {
-            Ok(wakes) if wakes.is_empty() => {}
-            Ok(wakes) => {
-                shared.agent.lock().memory_woke(wakes, Instant::now());
-                // Bounds the cost of wakes that page cache causes again and again.
-                thread::sleep(BETWEEN_WAKES);
-            }
+        match follower.step(WATCH_TIMEOUT, |agent, wakes| agent.memory_woke(wakes, Instant::now()))
+        {
+            Ok(false) => {}
+            // Bounds the cost of wakes that page cache causes again and again.
+            Ok(true) => thread::sleep(BETWEEN_WAKES),
             Err(error) => {
                 log::error!("cannot wait for memory limits: {error}");
                 return;

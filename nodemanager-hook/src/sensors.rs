@@ -5,6 +5,7 @@ mod cpu_waits;
 mod disk_speed;
 mod disks;
 mod group_files;
+mod group_memory;
 mod growth;
 mod node_sensor;
 mod proc_fs;
@@ -21,6 +22,7 @@ pub use disks::{Device, Disks};
 pub use group_files::GroupFile;
 #[cfg(test)]
 pub use group_files::{DiskTraffic, ThrottledTime};
+pub use group_memory::GroupMemory;
 pub use growth::Growth;
 pub use node_sensor::{MemoryState, NodeSensor, pressure};
 #[cfg(fuzzing)]

@@ -14,7 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use elastane_agent::memory_watch::{Cause, MemoryWatch, Version, Wake, WatchId, wake_at};
+use elastane_agent::memory_watch::{
+    Cause, Follower, MemoryWatch, UrgentRaises, Version, Wake, WatchId, wake_at,
+};
 use memory_group::{MIB, MemoryGroup, grow_and_wait, wait_until};
 
 const FIRST_LIMIT: u64 = 200;
@@ -94,6 +96,76 @@ fn without_a_watch_a_growing_process_hits_its_limit() {
         fs::write(group.path.join("memory.high"), "max").unwrap();
     }
     assert!(!group.grow(500, Duration::ZERO).has_grown());
+}
+
+/// The agent that a [`Follower`] brings wakes to.
+type Agent = parking_lot::Mutex<Vec<Wake>>;
+
+/// Lets a process grow beyond the limit of a group while somebody holds the agent. Returns whether it has grown, and the limit
+/// that the agent is told of afterwards.
+fn grow_while_the_agent_is_busy(mib: u64, is_allowed: bool) -> (bool, Option<u64>) {
+    let group = MemoryGroup::new(FIRST_LIMIT);
+    let (watch, raises) = (MemoryWatch::new().unwrap(), UrgentRaises::new(64 * MIB));
+    let id = watch.watch(&group.path, group.version, FIRST_LIMIT * MIB).unwrap();
+    if is_allowed {
+        raises.allow(id, &group.path, group.version).unwrap();
+    }
+    let (agent, is_over) = (Agent::default(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let busy = agent.lock();
+        scope.spawn(|| {
+            let mut follower = Follower::new(&watch, &raises, &agent);
+            while !is_over.load(Ordering::Relaxed) {
+                follower.step(Duration::from_millis(50), |told, wakes| told.extend(wakes)).unwrap();
+            }
+        });
+        let has_grown = group.grow(mib, PAUSE_FOR_EACH_MIB).has_grown();
+        drop(busy);
+        wait_until("the agent is told", || !agent.lock().is_empty());
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(agent.lock()[0].id, id);
+        (has_grown, raises.take(id).map(Result::unwrap))
+    })
+}
+
+#[test]
+fn a_limit_rises_while_the_agent_is_busy() {
+    let _alone = alone();
+    let (has_grown, limit) = grow_while_the_agent_is_busy(500, true);
+    assert!(has_grown, "the process was killed");
+    let limit = limit.expect("the agent is told how far it rose");
+    assert!((500 * MIB..1000 * MIB).contains(&limit), "{limit}");
+}
+
+/// The control of the test above. On v2 the process is slowed down, and the test would take long.
+#[test]
+fn a_limit_that_is_not_the_agents_alone_waits_for_it() {
+    let _alone = alone();
+    if MemoryGroup::new(FIRST_LIMIT).version == Version::One {
+        assert_eq!(grow_while_the_agent_is_busy(500, false), (false, None));
+    }
+}
+
+#[test]
+fn page_cache_raises_no_limit_and_a_forbidden_raise_writes_nothing() {
+    let _alone = alone();
+    let group = MemoryGroup::new(FIRST_LIMIT);
+    let (watch, raises) = (MemoryWatch::new().unwrap(), UrgentRaises::new(64 * MIB));
+    let id = watch.watch(&group.path, group.version, FIRST_LIMIT * MIB).unwrap();
+    raises.allow(id, &group.path, group.version).unwrap();
+    let mut growing = group.grow(60, Duration::ZERO);
+    assert!(growing.has_grown());
+    raises.raise(id);
+    assert_eq!(raises.take(id), None, "a margin and a half are free");
+    let limit = 100;
+    group.set_limit(limit * MIB);
+    raises.raise(id);
+    let risen = raises.take(id).expect("60 of 100 MiB are held").unwrap();
+    assert!((180 * MIB..=240 * MIB).contains(&risen), "{risen}");
+    group.set_limit(limit * MIB);
+    raises.forbid(id);
+    raises.raise(id);
+    assert_eq!(group.limit(), limit * MIB);
 }
 
 #[test]

@@ -73,6 +73,14 @@ pub fn next_limit(
     goal.max(held.lowest_bytes).min(in_force)
 }
 
+/// The limit to which one rises without a plan. None while it leaves enough room for resident memory.
+pub fn raised_limit(in_force: u64, resident_bytes: u64, margin: Margin) -> Option<u64> {
+    let before = Before { limit_bytes: in_force, is_of_same_plan: true };
+    let held = MemoryNow { resident_bytes, lowest_bytes: 0 };
+    let raised = next_limit(Some(before), 0, held, margin, true);
+    (raised > in_force).then_some(raised)
+}
+
 /// The lowest limit for which the kernel has to reclaim at most so much of the memory charged to the group, page cache
 /// included. It does so while the agent waits for the write.
 pub fn lowest_limit(version: Version, charged_bytes: u64, reclaim_bytes: u64) -> u64 {
@@ -213,6 +221,15 @@ mod tests {
         assert_eq!(next(raised, 20 * MIB, 20 * MIB, false), planned);
         // Page cache filled it.
         assert_eq!(next(planned, 20 * MIB, 150 * MIB, true), planned);
+    }
+
+    #[test]
+    fn without_a_plan_a_limit_rises_by_resident_memory_and_never_falls() {
+        let (limit, resident) = (160 * MIB, 95 * MIB);
+        assert_eq!(raised_limit(limit, resident, MARGIN), Some(resident + 128 * MIB));
+        // Page cache filled it.
+        assert_eq!(raised_limit(limit, 20 * MIB, MARGIN), None);
+        assert_eq!(raised_limit(8 * GIB, resident, MARGIN), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -12,8 +13,8 @@ use elastane_protocol::Limits;
 use super::container::NodeContainer;
 use crate::{
     actuators::{
-        Change, Circumstances, KernelFileError, KernelFiles, LimitFile, LimitStep, Margin, Value,
-        container_of, empty_group, take_back,
+        Change, Circumstances, KernelFileError, KernelFiles, LimitFile, LimitStep, Margin,
+        UrgentRaises, Value, container_of, empty_group, take_back,
     },
     audit::{Audit, Reason},
     cgroups::Hierarchies,
@@ -37,6 +38,7 @@ pub(super) struct Actuator {
     pub journal: Journal,
     pub audit: Audit,
     pub margin: Margin,
+    pub urgent_raises: Arc<UrgentRaises>,
     /// The disks whose traffic is limited.
     pub disks: Vec<Device>,
     pub hierarchies: Hierarchies,
@@ -78,6 +80,11 @@ impl Actuator {
     /// Writes the changes of all containers together, in one safe order. A failed write is tried
     /// again with the next call.
     pub fn limit(&mut self, mut all: Vec<Wanted<'_>>) {
+        for wanted in all.iter().filter(|wanted| wanted.limits.memory_bytes.is_none()) {
+            if let Some((watch, _)) = wanted.container.watched {
+                self.urgent_raises.forbid(watch);
+            }
+        }
         // Each one is the first in its turn, since what may be reclaimed is bounded.
         if all.len() > 1 {
             self.turn = self.turn.wrapping_add(1);
@@ -161,6 +168,24 @@ impl Actuator {
         let follows_use = step.follows_use && wanted.reason == Reason::PlanStep;
         let reason = if follows_use { Reason::FollowsUse } else { wanted.reason };
         self.audit.changed(id, reason, &wanted.limits, &written);
+    }
+
+    /// Takes over a memory limit that rose while the agent was busy.
+    pub fn take_over_raise(&mut self, wanted: &mut Wanted<'_>) {
+        let (id, container) = (wanted.id, &mut *wanted.container);
+        let watched = container.watched.map(|(watch, _)| watch);
+        let Some(outcome) = watched.and_then(|watch| self.urgent_raises.take(watch)) else {
+            return;
+        };
+        let Some(limit_bytes) = self.troubles.check_of("limits", id, outcome) else {
+            return;
+        };
+        let message = format!("{id}: its memory limit rose while the agent was busy");
+        self.troubles.warn("limits raised while the agent was busy", message);
+        if let Some(risen) = container.limiter.take_over_raise(limit_bytes, &mut self.files) {
+            let written: Vec<&Change> = risen.iter().collect();
+            self.audit.changed(id, Reason::FollowsUse, &wanted.limits, &written);
+        }
     }
 
     /// Forgets the groups of a container that no longer exist: it has ended while the NodeManager still lists it.

@@ -13,7 +13,9 @@ use elastane_protocol::{Limits, RunningContainer};
 
 pub use self::network::ContainerNetwork;
 use crate::{
-    actuators::{KernelFileError, LimitPlace, Limiter, Owner, read_pids, read_pids_below},
+    actuators::{
+        KernelFileError, LimitPlace, Limiter, Owner, UrgentRaises, read_pids, read_pids_below,
+    },
     cgroups::{Controller, Version},
     container_id::ContainerId,
     jvm::HeapFollower,
@@ -217,21 +219,34 @@ impl NodeContainer {
     }
 
     /// Adjusts the watch to the memory limit in force.
-    pub fn watch_memory_limit(&mut self, all: &MemoryWatch) -> io::Result<()> {
+    pub fn watch_memory_limit(
+        &mut self,
+        all: &MemoryWatch,
+        raises: &UrgentRaises,
+    ) -> io::Result<()> {
         let limit_bytes = self.limiter.in_force().memory_bytes;
         let place = self.limiter.place(Controller::Memory);
         let Some((place, limit_bytes)) = place.zip(limit_bytes) else {
             if let Some((id, _)) = self.watched.take() {
+                raises.forbid(id);
                 all.forget(id);
             }
             return Ok(());
         };
-        let watch = match self.watched {
-            Some((_, watched_bytes)) if watched_bytes == limit_bytes => return Ok(()),
-            Some((id, _)) => all.rearm(id, limit_bytes)?.then_some(id),
-            None => Some(all.watch(&place.group, place.version, limit_bytes)?),
-        };
-        self.watched = watch.map(|id| (id, limit_bytes));
+        match self.watched {
+            Some((_, watched_bytes)) if watched_bytes == limit_bytes => {}
+            Some((id, _)) => {
+                let is_watched = all.rearm(id, limit_bytes)?;
+                self.watched = is_watched.then_some((id, limit_bytes));
+            }
+            None => {
+                let id = all.watch(&place.group, place.version, limit_bytes)?;
+                self.watched = Some((id, limit_bytes));
+                if place.owner == Owner::Agent {
+                    raises.allow(id, &place.group, place.version)?;
+                }
+            }
+        }
         Ok(())
     }
 

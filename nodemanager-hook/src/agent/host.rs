@@ -90,7 +90,8 @@ impl Host {
     /// Watches exactly the memory limits in force.
     pub fn watch_memory(&mut self) {
         for container in self.containers.values_mut() {
-            let watched = container.watch_memory_limit(&self.memory_watch);
+            let raises = &self.actuator.urgent_raises;
+            let watched = container.watch_memory_limit(&self.memory_watch, raises);
             self.actuator.troubles.check("memory watch", watched);
         }
     }
@@ -106,6 +107,7 @@ impl Host {
         };
         if !matches!(wake.cause, Cause::NearLimit { .. }) {
             container.watched = None;
+            actuator.urgent_raises.forbid(wake.id);
             if let Cause::Failed(error) = wake.cause {
                 actuator.troubles.warn("memory watch", format!("{id}: {error}"));
             }
@@ -113,9 +115,10 @@ impl Host {
         }
         let read = container.sensor.read_memory_again();
         if actuator.troubles.check_of("readings", id, read).is_some() {
-            let wanted = Wanted::new(id, container, plan.wanted(id, now));
+            let mut wanted = Wanted::new(id, container, plan.wanted(id, now));
+            actuator.take_over_raise(&mut wanted);
             actuator.limit(vec![Wanted { is_near_limit: true, ..wanted }]);
-            let watched = container.watch_memory_limit(memory_watch);
+            let watched = container.watch_memory_limit(memory_watch, &actuator.urgent_raises);
             actuator.troubles.check("memory watch", watched);
         }
     }

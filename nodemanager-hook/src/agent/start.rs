@@ -28,7 +28,7 @@ use super::{
     stages::ToldStages,
 };
 use crate::{
-    actuators::{KernelFiles, LimitError, Margin, OwnGroups},
+    actuators::{KernelFiles, LimitError, Margin, OwnGroups, UrgentRaises},
     audit::{Audit, Reason},
     cgroups::{Controller, Hierarchies, systemd_runs},
     config::Config,
@@ -82,6 +82,7 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
         journal: journal(&config.socket.path, &hierarchies),
         audit,
         margin: Margin { min_bytes: config.memory.margin_bytes },
+        urgent_raises: Arc::new(UrgentRaises::new(config.memory.margin_bytes)),
         disks: local_disks.clone(),
         hierarchies,
         proc: proc.clone(),

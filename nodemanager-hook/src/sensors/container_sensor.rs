@@ -1,9 +1,9 @@
 //! The readings of one container.
 
-use std::{fs, io, path::PathBuf, time::Instant};
+use std::{io, path::PathBuf, time::Instant};
 
 use super::{
-    Device, HeldHeap, HeldMemory, Reading,
+    Device, GroupMemory, HeldHeap, HeldMemory, Reading,
     group_files::GroupFile,
     growth::{Growth, UsageGrowth},
     proc_fs::{ProcFs, is_gone},
@@ -33,9 +33,7 @@ pub struct ContainerSensor {
     listing: Option<GroupFile>,
     cpu_time: Option<GroupFile>,
     throttling: Option<GroupFile>,
-    memory: Option<GroupFile>,
-    /// Version 1: the kernel's memory, which `memory.stat` does not have.
-    kernel_memory: Option<GroupFile>,
+    memory: Option<GroupMemory>,
     /// Whether the memory group is charged for enough of the memory of its processes. A process
     /// that joined the group stays charged to its former group for the memory it had touched
     /// before, which a limit of the new group would not cover.
@@ -55,8 +53,6 @@ pub struct ContainerSensor {
 
 /// The kernel's default period of a CPU cap.
 const PERIOD_NANOSECONDS: u64 = 100_000_000;
-/// Version 1: all memory of the kernel for the group. It has no file for what cannot be reclaimed of it.
-const KERNEL_MEMORY: &str = "memory.kmem.usage_in_bytes";
 /// The memory group's figures are used when the group is charged for this percentage of the
 /// anonymous memory of its processes.
 const COMPLETE_PERCENT: u64 = 90;
@@ -78,12 +74,14 @@ impl ContainerSensor {
         if follow(&mut self.throttling, groups.throttling, "cpu.stat")? {
             (self.periods, self.throttled) = Default::default();
         }
-        let counts_kernel = |(group, version): &(PathBuf, Version)| {
-            *version == Version::One && fs::read_to_string(group.join(KERNEL_MEMORY)).is_ok()
+        let group = groups.memory.as_ref().map(|(group, _)| group);
+        let is_same = match (&self.memory, group) {
+            (Some(memory), Some(group)) => memory.is_of(group),
+            (memory, group) => memory.is_none() && group.is_none(),
         };
-        let of_kernel = groups.memory.clone().filter(counts_kernel);
-        follow(&mut self.kernel_memory, of_kernel, KERNEL_MEMORY)?;
-        if follow(&mut self.memory, groups.memory, "memory.stat")? {
+        if !is_same {
+            let opened = groups.memory.map(|(group, version)| GroupMemory::open(&group, version));
+            self.memory = opened.transpose()?;
             self.is_memory_complete = !groups.came_later;
         }
         if follow(&mut self.disk, groups.disk, "io.stat")? {
@@ -122,7 +120,7 @@ impl ContainerSensor {
     pub fn read_memory(&mut self, proc: &ProcFs) -> io::Result<Option<Reading>> {
         // Only a reading that lists the processes can tell that the group is charged for all of them.
         let held = match &self.memory {
-            Some(memory) if self.is_memory_complete => self.charged(memory),
+            Some(memory) if self.is_memory_complete => memory.held(),
             _ => self.held_by_processes(proc),
         };
         match held {
@@ -135,7 +133,7 @@ impl ContainerSensor {
     /// Reads the memory of the group again, between two readings.
     pub fn read_memory_again(&mut self) -> io::Result<()> {
         if let Some(memory) = self.memory.as_ref().filter(|_| self.is_memory_complete) {
-            self.held = self.charged(memory)?;
+            self.held = memory.held()?;
         }
         Ok(())
     }
@@ -206,14 +204,6 @@ impl ContainerSensor {
         Ok(reading)
     }
 
-    fn charged(&self, memory: &GroupFile) -> io::Result<HeldMemory> {
-        let mut held = memory.memory()?;
-        if let Some(of_kernel) = &self.kernel_memory {
-            held.resident_bytes = held.resident_bytes.saturating_add(of_kernel.number()?);
-        }
-        Ok(held)
-    }
-
     fn held_by_processes(&mut self, proc: &ProcFs) -> io::Result<HeldMemory> {
         let held = self.processes.memory(proc)?;
         let again_bytes = self.mapped_again_bytes;
@@ -230,7 +220,7 @@ impl ContainerSensor {
         let Some(memory) = &self.memory else {
             return self.held_by_processes(proc);
         };
-        let charged = self.charged(memory)?;
+        let charged = memory.held()?;
         if self.is_memory_complete {
             return Ok(charged);
         }

@@ -55,9 +55,17 @@ impl MemoryGroup {
     }
 
     pub fn usage(&self) -> u64 {
+        self.number("memory.usage_in_bytes", "memory.current")
+    }
+
+    pub fn limit(&self) -> u64 {
+        self.number("memory.limit_in_bytes", "memory.max")
+    }
+
+    fn number(&self, of_version_1: &str, of_version_2: &str) -> u64 {
         let file = match self.version {
-            Version::One => "memory.usage_in_bytes",
-            Version::Two => "memory.current",
+            Version::One => of_version_1,
+            Version::Two => of_version_2,
         };
         let text = fs::read_to_string(self.path.join(file)).unwrap();
         text.trim().parse().unwrap()
