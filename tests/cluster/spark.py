@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -37,6 +37,15 @@ class SparkApplication:
 
     driver_memory_mb: int = 640
     properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def telling_stages(application: SparkApplication, checkout: Checkout) -> SparkApplication:
+    """The application with Elastane's plugin, installed as docs/spark-plugin.md says."""
+    plugin = {
+        "spark.plugins.defaultList": "org.elastane.spark.ElastanePlugin",
+        "spark.yarn.jars": f"local:{checkout.spark_home}/jars/*,local:{checkout.spark_plugin}",
+    }
+    return replace(application, properties={**application.properties, **plugin})
 
 
 class Submitter:

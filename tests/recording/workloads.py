@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from cluster.paths import Checkout
-from cluster.spark import SparkApplication
+from cluster.spark import SparkApplication, telling_stages
 from demo.data import Inputs
 from demo.workloads import Jobs
 
@@ -40,7 +40,7 @@ def recurring(checkout: Checkout, inputs: Inputs, runs: int) -> Iterator[Submiss
     ]
     for _ in range(runs):
         for application in applications:
-            yield Submission(application)
+            yield Submission(telling_stages(application, checkout))
 
 
 def with_other_settings(checkout: Checkout, inputs: Inputs, runs: int) -> Iterator[Submission]:
