@@ -5,12 +5,16 @@ use serde::{Deserialize, Serialize};
 /// A run with more stages is not followed by them.
 pub const MOST_STAGES: usize = 1_000;
 
+/// Containers that started within this time are of one start.
+const OF_ONE_START_MS: u32 = 10_000;
+
 /// The ends of the stages, in milliseconds since the start of the containers that started first, as they would have
 /// been on free nodes.
 ///
 /// Each container tells them since its own start. One that lives from the first stage to the last is the oldest at each
-/// end, so the largest age counts. Where there is none, as in a run whose executors come and go, ends and use have no
-/// common axis.
+/// end, so the largest age counts. An end that only a younger one of the same start told, as the last one often, is as far
+/// behind as the ends that both told. Where there is none, as in a run whose executors come and go, ends and use have
+/// no common axis.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecordedStages {
     /// The largest age at which a container told each end; not in order where no container told all.
@@ -39,16 +43,25 @@ impl RecordedStages {
         }
         let (from_ms, new) = (before.age_ms, stages - before.stages);
         let span_ms = u64::from(age_ms.saturating_sub(from_ms));
+        let behind_ms = self.behind_ms(*before);
         for number in 1..=new {
             let end_ms = from_ms + (span_ms * u64::from(number) / u64::from(new)) as u32;
             let stage = (before.stages + number - 1) as usize;
-            if stage >= self.oldest_ms.len() {
-                self.oldest_ms.resize(stage + 1, 0);
+            match self.oldest_ms.get_mut(stage) {
+                Some(oldest_ms) => *oldest_ms = end_ms.max(*oldest_ms),
+                None => self.oldest_ms.push(end_ms.saturating_add(behind_ms)),
             }
-            self.oldest_ms[stage] = self.oldest_ms[stage].max(end_ms);
         }
         *before = StagesTold { stages, age_ms: age_ms.max(from_ms) };
         true
+    }
+
+    /// How much later than the oldest container one has started, if both are of one start.
+    fn behind_ms(&self, before: StagesTold) -> u32 {
+        let latest = before.stages.checked_sub(1);
+        let oldest_ms = latest.and_then(|latest| self.oldest_ms.get(latest as usize));
+        let behind_ms = oldest_ms.map_or(0, |oldest_ms| oldest_ms.saturating_sub(before.age_ms));
+        if behind_ms <= OF_ONE_START_MS { behind_ms } else { 0 }
     }
 
     /// The ends in order; none where no container told all of them.
@@ -89,6 +102,14 @@ mod tests {
         assert_eq!(ends_ms(&young_first), [30_000, 40_000]);
         // The older one's report has two ends at once.
         assert_eq!(ends_ms(&[(1, 1, 2_000), (1, 2, 4_000), (0, 2, 40_000)]), [20_000, 40_000]);
+    }
+
+    #[test]
+    fn an_end_that_only_a_younger_one_told_is_later_by_what_it_is_younger() {
+        let of_one_start = [(0, 1, 30_000), (1, 1, 24_000), (0, 2, 40_000), (1, 3, 36_000)];
+        assert_eq!(ends_ms(&of_one_start), [30_000, 40_000, 42_000]);
+        let of_a_later_start = [(0, 1, 30_000), (1, 1, 10_000), (1, 2, 20_000)];
+        assert_eq!(ends_ms(&of_a_later_start), [0; 0]);
     }
 
     #[test]
