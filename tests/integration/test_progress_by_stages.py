@@ -11,7 +11,7 @@ import pytest
 from cluster.cluster import Cluster
 from cluster.paths import Checkout
 from cluster.resource_manager import ResourceManager
-from cluster.spark import SparkApplication, Submitter, wait_ended
+from cluster.spark import SparkApplication, Submitter, telling_stages, wait_ended
 from cluster.waiting import wait_until
 
 from .conftest import ClusterMaker, elastane
@@ -22,27 +22,25 @@ LEARN_SECONDS = 30.0
 STAGE_SECONDS = ("3", "5", "3", "3")
 # An executor that ends with the last stage may not tell that end.
 ALL_BUT_THE_LAST = len(STAGE_SECONDS) - 1
-PLUGIN = "org.elastane.spark.ElastanePlugin"
 
 
 @pytest.fixture(scope="module")
 def cluster(start_cluster: ClusterMaker, work: Path) -> Cluster:
-    return start_cluster(elastane=elastane(work, reprovision="on"))
+    return start_cluster(
+        elastane=elastane(work, reprovision="on"),
+        capacity_scheduler={
+            "yarn.scheduler.capacity.root.default.elastane.shared-profiles": "others, stages"
+        },
+    )
 
 
 def job(checkout: Checkout, **properties: str) -> SparkApplication:
-    return SparkApplication(
-        "stages",
-        checkout.tests / "jobs" / "stages.py",
-        STAGE_SECONDS,
-        executor_memory_mb=640,
-        properties={
-            "spark.plugins.defaultList": PLUGIN,
-            # Installed as docs/spark-plugin.md says.
-            "spark.yarn.jars": f"local:{checkout.spark_home}/jars/*,local:{checkout.spark_plugin}",
-            **properties,
-        },
+    script = checkout.tests / "jobs" / "stages.py"
+    tagged = {"spark.yarn.tags": "elastane.profile=stages", **properties}
+    told = SparkApplication(
+        "stages", script, STAGE_SECONDS, executor_memory_mb=640, properties=tagged
     )
+    return telling_stages(told, checkout)
 
 
 def test_the_stages_of_a_job_are_reported_and_its_profile_knows_them(
@@ -79,6 +77,7 @@ def told(journal: Path, application: str) -> list[int | None]:
 
 
 def stages_of_profile(manager: ResourceManager) -> int:
-    shown = manager.elastane_rest("profiles")["profiles"]
-    kinds: list[dict[str, Any]] = [kind for profile in shown for kind in profile["kinds"]]
+    (profile,) = manager.elastane_rest("profiles")["profiles"]
+    assert profile["profile"] == "shared|root.default|stages"
+    kinds: list[dict[str, Any]] = profile["kinds"]
     return max((kind["stages"] for kind in kinds if kind["kind"] == "executor"), default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import shutil
 import time
@@ -52,7 +53,7 @@ def _truth(applications: Sequence[Application]) -> dict[str, object]:
         for run in range(RUNS):
             runs.append(
                 {
-                    "application_key": f"tag|submission-{number}",
+                    "application_key": f"tag|{getpass.getuser()}|submission-{number}",
                     "application_id": f"application_1_{number * RUNS + run:04}",
                     "application_name": application.name,
                     "started_ms": now_ms - 3_600_000 * (run + 1),

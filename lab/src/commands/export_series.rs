@@ -22,7 +22,7 @@ const LONGEST_NAME: usize = 100;
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane-lab export-series series --depository depository.db
-  elastane-lab export-series series --key 'tag|nightly' --depository depository.db
+  elastane-lab export-series series --key 'tag|alice|nightly' --depository depository.db
   elastane-lab evaluate series")]
 pub(crate) struct ExportSeries {
     /// A new folder

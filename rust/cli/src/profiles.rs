@@ -24,11 +24,11 @@ use crate::{plot, plot_svg};
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane profiles list --depository depository.db
-  elastane profiles show 'tag|nightly' --depository depository.db
+  elastane profiles show 'tag|alice|nightly' --depository depository.db
   elastane profiles explain application_1795283369712_0007 --depository depository.db
   elastane profiles export --all --file profiles.json --depository depository.db
   elastane profiles import profiles.json --depository depository.db
-  elastane profiles forget 'tag|nightly' --yes --depository depository.db")]
+  elastane profiles forget 'tag|alice|nightly' --yes --depository depository.db")]
 pub struct Profiles {
     #[command(subcommand)]
     action: ProfilesAction,

@@ -86,8 +86,8 @@ pub(crate) fn submission(
             .unwrap_or("SPARK")
             .to_owned(),
         tags: tags.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
-        age_ms: 0,
         commands: command.into_iter().collect(),
+        ..Submission::default()
     };
     (submission, notes)
 }
@@ -243,7 +243,7 @@ mod tests {
         let tags = "nightly,elastane.profile=Sales".to_owned();
         environment.spark.insert("spark.yarn.tags".into(), tags);
         let (key, _) = key(&start, &environment, &ImportOptions::default());
-        assert_eq!(key, "tag|sales");
+        assert_eq!(key, "tag|alice|sales");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use settings::{
     LEAST_RUNS, LOOKED_THROUGH, MOST_RUNS, NotForeseen, NotPlanned, NotTrained, Settings,
     SettingsModel, SettingsRun, Way, submission_settings, train, trainable, training_is_due,
 };
-pub use signature::{Submission, queue_of, signature, signature_parts};
+pub use signature::{SharedProfiles, Submission, queue_of, signature, signature_parts};
 
 /// Usage along the progress of runs, from 0 to 1. Predictions and trackers are computed from it; the
 /// laboratory computes others from it to compare them.

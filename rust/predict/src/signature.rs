@@ -12,6 +12,9 @@ const PROFILE_TAG: &str = "elastane.profile=";
 
 /// Parts of a key, see [`SignaturePart::part`].
 const TAG: &str = "tag";
+/// The queue that shares the name of a profile tag.
+const SHARED: &str = "shared";
+const USER: &str = "user";
 const QUEUE: &str = "queue";
 const MAIN: &str = "main";
 const ARGUMENT: &str = "argument";
@@ -40,21 +43,46 @@ pub struct Submission {
     /// The commands of the application master's launch context.
     #[serde(default)]
     pub commands: Vec<String>,
+    /// What its queue and the queues above it share, the innermost one first.
+    #[serde(default)]
+    pub shared_profiles: Vec<SharedProfiles>,
+}
+
+/// The names of profile tags whose runs count together for all users of a queue and of those below it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct SharedProfiles {
+    /// The path of the queue.
+    pub queue: String,
+    /// The names, in any case; `*` for all.
+    pub names: Vec<String>,
+}
+
+impl SharedProfiles {
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|shared| shared == "*" || shared.to_lowercase() == name)
+    }
 }
 
 /// The key of an application: equal for all its runs, and for no other application.
 ///
-/// `tag|NAME` where the tag `elastane.profile=NAME` is given, else `app|TYPE|USER|QUEUE|NAME|MAIN|ARGUMENTS`,
-/// the last two where the launch command shows them. Readable text of at most 512 bytes, the same in every
-/// process and version; `docs/learning.md` says what is made equal.
+/// Where the tag `elastane.profile=NAME` is given, `shared|QUEUE|NAME` if a queue shares the name, else `tag|USER|NAME`.
+/// Without the tag `app|TYPE|USER|QUEUE|NAME|MAIN|ARGUMENTS`, the last two where the launch command shows them.
+/// Readable text of at most 512 bytes, the same in every process and version; `docs/learning.md` says what is made equal.
 pub fn signature(submission: &Submission) -> String {
     let parts = signature_parts(submission);
     let (arguments, others): (Vec<_>, Vec<_>) =
         parts.into_iter().partition(|part| part.part == ARGUMENT);
-    let is_tag = others.iter().any(|part| part.part == TAG);
-    let mut fields = vec![if is_tag { TAG } else { "app" }.to_owned()];
+    let has = |name: &str| others.iter().any(|part| part.part == name);
+    let kind = if has(SHARED) {
+        SHARED
+    } else if has(TAG) {
+        TAG
+    } else {
+        "app"
+    };
+    let mut fields = vec![kind.to_owned()];
     fields.extend(others.iter().map(|part| escaped(&part.in_key)));
-    if others.iter().any(|part| part.part == MAIN) {
+    if has(MAIN) {
         let arguments = arguments.iter().map(|part| escaped(&part.in_key).replace(' ', "\\ "));
         fields.push(arguments.collect::<Vec<_>>().join(" "));
     }
@@ -69,13 +97,18 @@ pub fn signature_parts(submission: &Submission) -> Vec<SignaturePart> {
         submitted: Some(submitted.clone()),
         in_key,
     };
-    if let Some(name) = profile_tag(&submission.tags) {
-        return vec![part(TAG, &name, name.clone())];
-    }
     let Submission { application_type, user, queue, name, .. } = submission;
+    if let Some(tag) = profile_tag(&submission.tags) {
+        let shared = submission.shared_profiles.iter().find(|shared| shared.has(&tag));
+        let owner = match shared {
+            Some(SharedProfiles { queue, .. }) => part(SHARED, queue, queue.clone()),
+            None => part(USER, user, user.clone()),
+        };
+        return vec![owner, part(TAG, &tag, tag.clone())];
+    }
     let mut parts = vec![
         part("type", application_type, application_type.clone()),
-        part("user", user, user.clone()),
+        part(USER, user, user.clone()),
         part(QUEUE, queue, queue.clone()),
         part("name", name, stem::without_numbers(name)),
     ];
@@ -155,14 +188,13 @@ mod tests {
             user: "alice".into(),
             queue: "root.etl".into(),
             application_type: "SPARK".into(),
-            tags: Vec::new(),
-            age_ms: 0,
             commands: vec![format!(
                 "{{{{JAVA_HOME}}}}/bin/java -server -Xmx1024m \
                  org.apache.spark.deploy.yarn.ApplicationMaster \
                  --class 'org.apache.spark.deploy.PythonRunner' --primary-py-file sales.py \
                  {arguments} --properties-file x 1> <LOG_DIR>/stdout 2> <LOG_DIR>/stderr"
             )],
+            ..Submission::default()
         }
     }
 
@@ -213,7 +245,7 @@ mod tests {
         let mut second = submission("Other", "--arg 'x'");
         first.tags = vec!["other".into(), "elastane.profile=Nightly".into()];
         second.tags = vec!["Elastane.Profile=nightly ".into()];
-        assert_eq!(signature(&first), "tag|nightly");
+        assert_eq!(signature(&first), "tag|alice|nightly");
         assert_eq!(key_of(&first), key_of(&second));
     }
 
@@ -222,8 +254,31 @@ mod tests {
         for names in [["b", "a"], ["a", "b"]] {
             let mut submission = submission("Sales", "");
             submission.tags = names.map(|name| format!("elastane.profile={name}")).into();
-            assert_eq!(key_of(&submission), "tag|a");
+            assert_eq!(key_of(&submission), "tag|alice|a");
         }
+    }
+
+    #[test]
+    fn a_tag_is_the_users_own_unless_a_queue_shares_it() {
+        let of = |user: &str, name: &str, shared: &[(&str, &[&str])]| {
+            let mut submission = submission("Sales", "");
+            submission.user = user.into();
+            submission.tags = vec![format!("elastane.profile={name}")];
+            submission.shared_profiles = { shared.iter() }
+                .map(|(queue, names)| SharedProfiles {
+                    queue: (*queue).into(),
+                    names: names.iter().map(|name| (*name).into()).collect(),
+                })
+                .collect();
+            key_of(&submission)
+        };
+        assert_ne!(of("alice", "nightly", &[]), of("bob", "nightly", &[]));
+        let shared: &[(&str, &[&str])] = &[("root.etl", &["Nightly"]), ("root", &["*"])];
+        assert_eq!(of("alice", "nightly", shared), "shared|root.etl|nightly");
+        assert_eq!(of("bob", "nightly", shared), "shared|root.etl|nightly");
+        assert_eq!(of("bob", "weekly", shared), "shared|root|weekly", "the innermost that has it");
+        assert_eq!(of("bob", "weekly", &shared[..1]), "tag|bob|weekly");
+        assert_ne!(of("root.etl", "nightly", &[]), of("bob", "nightly", shared), "a user's name");
     }
 
     #[test]

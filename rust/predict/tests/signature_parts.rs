@@ -52,10 +52,11 @@ fn no_secret_is_repeated() {
 }
 
 #[test]
-fn a_tag_is_all_there_is_to_say() {
+fn a_tag_and_its_user_are_all_there_is_to_say() {
     let mut submission = submission(&["x"]);
     submission.tags = vec!["elastane.profile=Nightly".into()];
     let parts = signature_parts(&submission);
-    assert_eq!((parts.len(), parts[0].part.as_str()), (1, "tag"));
-    assert_eq!(parts[0].in_key, "nightly");
+    let words: Vec<_> =
+        parts.iter().map(|part| (part.part.as_str(), part.in_key.as_str())).collect();
+    assert_eq!(words, [("user", "alice"), ("tag", "nightly")]);
 }

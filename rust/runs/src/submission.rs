@@ -25,7 +25,7 @@ pub struct SubmissionRecord {
 /// One part of a key, and the submitted text that it stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignaturePart {
-    /// `tag`, `type`, `user`, `queue`, `name`, `main` or `argument`.
+    /// `tag`, `shared`, `type`, `user`, `queue`, `name`, `main` or `argument`.
     pub part: String,
     /// As it was submitted; none where that may hold a secret and is not kept.
     pub submitted: Option<String>,

@@ -183,8 +183,6 @@ fn submission(number: u64) -> Submission {
         user: "somebody".to_owned(),
         queue: format!("root.q{}", number % 200),
         application_type: "SPARK".to_owned(),
-        tags: Vec::new(),
-        age_ms: 0,
-        commands: Vec::new(),
+        ..Submission::default()
     }
 }

@@ -96,8 +96,7 @@ fn submit(elastane: &Elastane, round: u64) -> Duration {
         queue: "root.etl".to_owned(),
         application_type: "SPARK".to_owned(),
         tags: vec![format!("elastane.profile=job-{application}")],
-        age_ms: 0,
-        commands: Vec::new(),
+        ..Submission::default()
     };
     let mut took: Vec<Duration> = (0..SUBMITTED)
         .map(|application| {
@@ -114,7 +113,7 @@ fn submit(elastane: &Elastane, round: u64) -> Duration {
 fn run(application: u64, number: u64, slots: usize) -> Run {
     let started_ms = 1_700_000_000_000 + (number * 86_400 + application) as i64 * 1_000;
     Run {
-        application_key: format!("tag|job-{application}"),
+        application_key: format!("tag||job-{application}"),
         application_id: format!("application_{number}_{application:06}"),
         application_name: format!("Job {application} of day {number}"),
         started_ms,

@@ -13,7 +13,7 @@ use crate::units::count;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  elastane profiles export 'tag|nightly' --file nightly.json --depository depository.db
+  elastane profiles export 'tag|alice|nightly' --file nightly.json --depository depository.db
   elastane profiles export --all --file profiles.json --depository depository.db")]
 pub(super) struct Export {
     /// The application's key, as `list` prints it

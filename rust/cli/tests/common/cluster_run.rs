@@ -70,9 +70,8 @@ impl ClusterRun<'_> {
             user: self.user.to_owned(),
             queue: self.queue.to_owned(),
             application_type: "SPARK".to_owned(),
-            tags: Vec::new(),
-            age_ms: 0,
             commands: words,
+            ..Submission::default()
         }
     }
 

@@ -62,9 +62,7 @@ pub fn named_submission(id: &str, name: &str) -> Submission {
         user: "alice".to_owned(),
         queue: "root.default".to_owned(),
         application_type: "SPARK".to_owned(),
-        tags: Vec::new(),
-        age_ms: 0,
-        commands: Vec::new(),
+        ..Submission::default()
     }
 }
 

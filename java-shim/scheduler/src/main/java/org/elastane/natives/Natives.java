@@ -80,7 +80,8 @@ public final class Natives {
    * An application was added.
    *
    * @param applicationJson {@code
-   *     {"id","name","user","queue","type","tags":[],"age_ms","commands":[]}}
+   *     {"id","name","user","queue","type","tags":[],"age_ms","commands":[],
+   *     "shared_profiles":[{"queue","names":[]}]}}
    */
   public static native int applicationAdded(long core, String applicationJson, long nowMs);
 

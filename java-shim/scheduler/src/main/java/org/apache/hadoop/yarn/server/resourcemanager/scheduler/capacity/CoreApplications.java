@@ -22,12 +22,14 @@ final class CoreApplications {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final CoreHandle core;
+  private final SharedProfiles sharedProfiles;
   private final ConcurrentMap<ApplicationId, ApplicationRecord> byId = new ConcurrentHashMap<>();
   private final ConcurrentMap<Integer, ApplicationRecord> byNumber = new ConcurrentHashMap<>();
   private final Queue<FiCaSchedulerApp> restored = new ConcurrentLinkedQueue<>();
 
-  CoreApplications(CoreHandle core) {
+  CoreApplications(CoreHandle core, SharedProfiles sharedProfiles) {
     this.core = core;
+    this.sharedProfiles = sharedProfiles;
   }
 
   /** The record of an application; null if the core does not know the application. */
@@ -121,7 +123,7 @@ final class CoreApplications {
     return restored.poll();
   }
 
-  private static String describe(ApplicationId id, RMApp application, String queue) {
+  private String describe(ApplicationId id, RMApp application, String queue) {
     Map<String, Object> description = new LinkedHashMap<>();
     description.put("id", id.toString());
     description.put("name", orEmpty(application.getName()));
@@ -137,6 +139,7 @@ final class CoreApplications {
     long ageMs = System.currentTimeMillis() - application.getSubmitTime();
     description.put("age_ms", Math.max(0, ageMs));
     description.put("commands", launchCommands(application));
+    description.put("shared_profiles", sharedProfiles.of(queue));
     try {
       return JSON.writeValueAsString(description);
     } catch (JsonProcessingException e) {

@@ -63,7 +63,7 @@ final class CoreLink {
     guard = new CoreGuard(metrics);
     parts = new Parts(core, metrics);
     shown = new Shown(scheduler, guard, parts.status, core);
-    applications = new CoreApplications(core);
+    applications = new CoreApplications(core, new SharedProfiles(scheduler::getConfiguration));
     CoreNodes nodes = new CoreNodes(core);
     policies = new LeafQueuePolicies(this::newQueueOrder);
     bookable =
