@@ -64,9 +64,16 @@ impl RecordedStages {
         if behind_ms <= OF_ONE_START_MS { behind_ms } else { 0 }
     }
 
-    /// The ends in order; none where no container told all of them.
+    /// The ends in order; none where containers of another start told some of them.
     pub(super) fn ends_ms(&self) -> Vec<u32> {
-        if self.oldest_ms.is_sorted() { self.oldest_ms.clone() } else { Vec::new() }
+        let mut latest_ms = 0;
+        let in_order = |end_ms: &u32| {
+            latest_ms = latest_ms.max(*end_ms);
+            // Ages on free nodes run apart a little.
+            (latest_ms - end_ms <= OF_ONE_START_MS).then_some(latest_ms)
+        };
+        let ends: Option<Vec<u32>> = self.oldest_ms.iter().map(in_order).collect();
+        ends.unwrap_or_default()
     }
 
     /// Whether the list is longer than any that was recorded.
@@ -108,8 +115,14 @@ mod tests {
     fn an_end_that_only_a_younger_one_told_is_later_by_what_it_is_younger() {
         let of_one_start = [(0, 1, 30_000), (1, 1, 24_000), (0, 2, 40_000), (1, 3, 36_000)];
         assert_eq!(ends_ms(&of_one_start), [30_000, 40_000, 42_000]);
-        let of_a_later_start = [(0, 1, 30_000), (1, 1, 10_000), (1, 2, 20_000)];
+        let of_a_later_start = [(0, 1, 30_000), (1, 1, 10_000), (1, 2, 19_000)];
         assert_eq!(ends_ms(&of_a_later_start), [0; 0]);
+    }
+
+    #[test]
+    fn ages_that_run_apart_a_little_void_nothing() {
+        let apart = [(0, 1, 30_000), (1, 1, 29_000), (1, 3, 41_000), (0, 2, 43_500)];
+        assert_eq!(ends_ms(&apart), [30_000, 43_500, 43_500]);
     }
 
     #[test]
