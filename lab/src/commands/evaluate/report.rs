@@ -51,9 +51,15 @@ pub(super) fn write_table(
             "\nerror of progress: {:.3} tracked by runs, {:.3} by the demand, {:.3} by the clock",
             missed.by_runs, missed.by_demand, missed.by_clock
         )?;
-        if let Some(by_stages) = missed.by_stages {
-            writeln!(output, "of runs that told their stages: {by_stages:.3} by these")?;
-        }
+    }
+    if let Some((count, ProgressMissed { by_demand, by_clock, by_stages: Some(by_stages), .. })) =
+        summary.told_stages
+    {
+        writeln!(
+            output,
+            "of {count} that told their stages: {by_stages:.3} by these, {by_demand:.3} by the \
+             demand, {by_clock:.3} by the clock"
+        )?;
     }
     Ok(())
 }
@@ -94,6 +100,7 @@ pub(super) fn to_json(judged: &[Judged], summary: &Summary) -> Value {
     let mut json = json!({
         "predicted": summary.predicted,
         "progress_missed": summary.progress_missed.map(progress_json),
+        "progress_missed_of_runs_with_stages": summary.told_stages.map(|(_, it)| progress_json(it)),
         "runs": judged.iter().map(run_json).collect::<Vec<_>>(),
     });
     for ((key, _), means) in PREDICTIONS.iter().zip(&summary.means) {

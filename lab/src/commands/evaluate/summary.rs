@@ -18,6 +18,8 @@ pub(super) struct Summary {
     pub(super) means: [Vec<[Score; 4]>; 2],
     /// None if no run was predicted.
     pub(super) progress_missed: Option<ProgressMissed>,
+    /// The same of the runs whose stages are known, and their number.
+    pub(super) told_stages: Option<(usize, ProgressMissed)>,
 }
 
 impl Summary {
@@ -32,20 +34,26 @@ impl Summary {
             };
             (0..Method::ALL.len()).map(of_method).collect()
         });
-        let missed = |of: fn(&ProgressMissed) -> f64| {
-            mean(scored.iter().map(|run| Some(of(&run.progress_missed))))
-        };
-        let (by_runs, by_demand) = (missed(|it| it.by_runs), missed(|it| it.by_demand));
-        let progress_missed = by_runs.zip(by_demand).zip(missed(|it| it.by_clock));
-        let by_stages = mean(scored.iter().map(|run| run.progress_missed.by_stages));
+        let missed: Vec<ProgressMissed> = scored.iter().map(|run| run.progress_missed).collect();
+        let told: Vec<ProgressMissed> =
+            missed.iter().filter(|run| run.by_stages.is_some()).copied().collect();
         Self {
             predicted: scored.len(),
             means,
-            progress_missed: progress_missed.map(|((by_runs, by_demand), by_clock)| {
-                ProgressMissed { by_runs, by_demand, by_clock, by_stages }
-            }),
+            progress_missed: mean_missed(&missed),
+            told_stages: mean_missed(&told).map(|mean| (told.len(), mean)),
         }
     }
+}
+
+fn mean_missed(runs: &[ProgressMissed]) -> Option<ProgressMissed> {
+    let missed = |of: fn(&ProgressMissed) -> f64| mean(runs.iter().map(|run| Some(of(run))));
+    Some(ProgressMissed {
+        by_runs: missed(|it| it.by_runs)?,
+        by_demand: missed(|it| it.by_demand)?,
+        by_clock: missed(|it| it.by_clock)?,
+        by_stages: mean(runs.iter().map(|run| run.by_stages)),
+    })
 }
 
 fn mean_score(scores: impl Iterator<Item = Score> + Clone) -> Score {
