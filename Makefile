@@ -135,7 +135,7 @@ test-hadoop: fetch build ## runs Hadoop's own ResourceManager tests on Elastane;
 page-pictures: fetch-for-tests build ## takes the pictures of the page in docs/page, of a real cluster: 6 minutes
 	cd tests && $(PYTHON) -m page_pictures $(CURDIR)/docs/page
 
-fuzz: target/tools/bin/cargo-fuzz ## feeds random bytes to each parser of the agent (FUZZ_SECONDS=60 each)
+fuzz: target/tools/bin/cargo-fuzz ## fuzzes input of the agent and of the ResourceManager (FUZZ_SECONDS=60 for each target)
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p target/fuzz/found/$$target && echo "fuzz $$target" && \
 		(cd nodemanager-hook && PATH=$(CURDIR)/target/tools/bin:$$PATH \
