@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fmt::Display,
     io,
     path::{Path, PathBuf},
 };
@@ -23,8 +22,7 @@ use crate::{
 
 /// The groups whose limits may rise without the agent, by the watch of their limit.
 ///
-/// The agent forbids a raise before it lifts a limit, so none comes after that. A limit that it writes meanwhile for
-/// other reasons counts: it reads the files of a limit that rose.
+/// The agent forbids raises of a limit before it lifts it. Where it writes another limit after a raise, its own counts.
 #[derive(Debug)]
 pub struct UrgentRaises {
     margin: Margin,
@@ -37,7 +35,7 @@ struct Group {
     version: Version,
     memory: GroupMemory,
     /// What the agent has not taken over yet.
-    outcome: Option<Result<u64, String>>,
+    outcome: Option<Result<u64, KernelFileError>>,
 }
 
 impl UrgentRaises {
@@ -60,7 +58,7 @@ impl UrgentRaises {
         self.groups.lock().remove(&id);
     }
 
-    /// Raises the limit if resident memory is about to reach it. The files of a removed group are no error.
+    /// Raises the limit if resident memory is about to reach it. A group that is gone has none.
     pub fn raise(&self, id: WatchId) {
         let mut groups = self.groups.lock();
         let Some(group) = groups.get_mut(&id) else {
@@ -69,26 +67,28 @@ impl UrgentRaises {
         match group.raise(self.margin) {
             Ok(None) => {}
             Ok(Some(limit_bytes)) => group.outcome = Some(Ok(limit_bytes)),
+            Err(error) if error.is_gone() => {}
             Err(error) => group.outcome = Some(Err(error)),
         }
     }
 
     /// The limit that rose since the last call, in bytes, or why none could.
-    pub fn take(&self, id: WatchId) -> Option<Result<u64, String>> {
+    pub fn take(&self, id: WatchId) -> Option<Result<u64, KernelFileError>> {
         self.groups.lock().get_mut(&id)?.outcome.take()
     }
 }
 
 impl Group {
-    fn raise(&self, margin: Margin) -> Result<Option<u64>, String> {
-        let held = self.memory.held().map_err(text)?;
-        let Some(in_force) = self.in_force().map_err(text)? else {
+    fn raise(&self, margin: Margin) -> Result<Option<u64>, KernelFileError> {
+        let unread = |error| KernelFileError::new("read the memory of", &self.path, error);
+        let held = self.memory.held().map_err(unread)?;
+        let Some(in_force) = self.in_force()? else {
             return Ok(None);
         };
         let Some(limit_bytes) = raised_limit(in_force, held.resident_bytes, margin) else {
             return Ok(None);
         };
-        self.write(limit_bytes).map_err(text)?;
+        self.write(limit_bytes)?;
         Ok(Some(limit_bytes))
     }
 
@@ -124,8 +124,4 @@ impl Group {
         let bytes = |value| if let Value::AtMost(bytes) = value { Some(bytes) } else { None };
         read_limit(&self.path, file).map(bytes)
     }
-}
-
-fn text(error: impl Display) -> String {
-    error.to_string()
 }
