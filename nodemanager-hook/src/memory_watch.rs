@@ -3,7 +3,7 @@
 //! On cgroup v1 the kernel signals an eventfd when the usage of a group passes a threshold. On v2
 //! the kernel marks `memory.events` when a group passes `memory.high`. So nothing is polled: a
 //! thread waits in [`MemoryWatch::wait`] and the agent raises the limits of the groups it returns. While the agent is busy,
-//! the thread raises them itself ([`Follower`]).
+//! the thread raises limits of v1 itself ([`Follower`]).
 #![allow(missing_docs, reason = "public for the integration tests only")]
 
 mod follower;

@@ -12,7 +12,7 @@ use elastane_protocol::Limits;
 pub use self::step::LimitStep;
 use self::step::Target;
 use super::{
-    Change, KernelFileError, KernelFiles, LimitError, LimitFile, Setting, Value,
+    Change, KernelFileError, KernelFiles, LimitError, LimitFile, Value,
     cpu_limits::{CpuSurroundings, cpu_files, cpu_settings, period_us},
     disk_limits::{disk_cap, disk_files},
     file_access::read_value,
@@ -166,34 +166,19 @@ impl Limiter {
         Ok(())
     }
 
-    /// Takes over a memory limit that others raised in the agent's name. Returns the files that show it; None if the agent
-    /// has written another one since then.
-    pub fn take_over_raise(
-        &mut self,
-        limit_bytes: u64,
-        files: &mut KernelFiles,
-    ) -> Option<Vec<Change>> {
-        let place = self.places.get(&Controller::Memory)?;
-        // They remember the values before.
-        files.forget(&place.group);
-        let settings = match place.version {
-            Version::One => vec![(LimitFile::MemoryLimit, Value::AtMost(limit_bytes))],
-            Version::Two => memory_v2(limit_bytes, None, 0, true).0,
-        };
-        let is_shown = |(file, value): &Setting| {
-            files.value(&place.group, *file).is_ok_and(|shown| file.shows_as(*value, shown))
-        };
-        let all = settings.len();
-        let shown: Vec<Setting> = settings.into_iter().filter(is_shown).collect();
-        // `memory.max` alone may still be above.
-        let is_in_force = shown.iter().any(|(file, _)| *file != LimitFile::MemoryMax);
-        if !is_in_force {
+    /// Takes over a memory limit of version 1 that rose without the agent. Returns the change; None if the agent has
+    /// written another limit since then.
+    pub fn take_over_raise(&mut self, limit_bytes: u64, files: &mut KernelFiles) -> Option<Change> {
+        let group = self.places.get(&Controller::Memory)?.group.clone();
+        // They remember the value before.
+        files.forget(&group);
+        let (file, value) = (LimitFile::MemoryLimit, Value::AtMost(limit_bytes));
+        let shown = files.value(&group, file).ok()?;
+        if !file.shows_as(value, shown) {
             return None;
         }
         self.in_force.limits.memory_bytes = Some(limit_bytes);
-        self.in_force.is_incomplete = shown.len() < all;
-        let change = |(file, value)| Change { group: place.group.clone(), file, value };
-        Some(shown.into_iter().map(change).collect())
+        Some(Change { group, file, value })
     }
 
     fn cpu(

@@ -1,4 +1,7 @@
-//! Raises memory limits while the agent is busy.
+//! Raises memory limits of cgroup v1 while the agent is busy: there a container that hits its limit is killed.
+//!
+//! On v2 it is slowed down first. A limit that rose there without the agent would mislead it: the agent raises `memory.max`
+//! without a look at what is charged, and a value below that kills.
 
 use std::{
     collections::BTreeMap,
@@ -14,15 +17,12 @@ use super::{
     group_state::read_limit,
     memory_limits::{Margin, raised_limit},
 };
-use crate::{
-    cgroups::Version,
-    memory_watch::{WatchId, limit_that_wakes_at, wake_at},
-    sensors::GroupMemory,
-};
+use crate::{cgroups::Version, memory_watch::WatchId, sensors::GroupMemory};
 
 /// The groups whose limits may rise without the agent, by the watch of their limit.
 ///
-/// The agent forbids raises of a limit before it lifts it. Where it writes another limit after a raise, its own counts.
+/// The agent forbids raises of a limit before it lifts it. Where it writes another limit after a raise, its own counts:
+/// the kernel refuses one below what is charged and cannot be reclaimed.
 #[derive(Debug)]
 pub struct UrgentRaises {
     margin: Margin,
@@ -32,7 +32,6 @@ pub struct UrgentRaises {
 #[derive(Debug)]
 struct Group {
     path: PathBuf,
-    version: Version,
     memory: GroupMemory,
     /// What the agent has not taken over yet.
     outcome: Option<Result<u64, KernelFileError>>,
@@ -44,12 +43,14 @@ impl UrgentRaises {
         Self { margin: Margin { min_bytes: margin_bytes }, groups: Mutex::default() }
     }
 
-    /// Lets the limit of a group that the agent made rise. A raise is in no journal, so the container executor's
+    /// Lets the limit of a version 1 group that the agent made rise. A raise is in no journal, so the container executor's
     /// groups cannot be restored after one.
-    pub fn allow(&self, id: WatchId, group: &Path, version: Version) -> io::Result<()> {
-        let memory = GroupMemory::open(group, version)?;
-        let group = Group { path: group.into(), version, memory, outcome: None };
-        self.groups.lock().insert(id, group);
+    pub fn allow(&self, id: WatchId, group: &Path) -> io::Result<()> {
+        let mut groups = self.groups.lock();
+        if !groups.contains_key(&id) {
+            let memory = GroupMemory::open(group, Version::One)?;
+            groups.insert(id, Group { path: group.into(), memory, outcome: None });
+        }
         Ok(())
     }
 
@@ -68,7 +69,8 @@ impl UrgentRaises {
             Ok(None) => {}
             Ok(Some(limit_bytes)) => group.outcome = Some(Ok(limit_bytes)),
             Err(error) if error.is_gone() => {}
-            Err(error) => group.outcome = Some(Err(error)),
+            // A raise that the agent has not taken over yet is not forgotten.
+            Err(error) => drop(group.outcome.get_or_insert(Err(error))),
         }
     }
 
@@ -82,46 +84,14 @@ impl Group {
     fn raise(&self, margin: Margin) -> Result<Option<u64>, KernelFileError> {
         let unread = |error| KernelFileError::new("read the memory of", &self.path, error);
         let held = self.memory.held().map_err(unread)?;
-        let Some(in_force) = self.in_force()? else {
+        let Value::AtMost(in_force) = read_limit(&self.path, LimitFile::MemoryLimit)? else {
             return Ok(None);
         };
         let Some(limit_bytes) = raised_limit(in_force, held.resident_bytes, margin) else {
             return Ok(None);
         };
-        self.write(limit_bytes)?;
+        let path = self.path.join(LimitFile::MemoryLimit.name());
+        write_text(&path, &LimitFile::MemoryLimit.text(Value::AtMost(limit_bytes)))?;
         Ok(Some(limit_bytes))
-    }
-
-    fn write(&self, limit_bytes: u64) -> Result<(), KernelFileError> {
-        let write = |file: LimitFile, bytes| {
-            write_text(&self.path.join(file.name()), &file.text(Value::AtMost(bytes)))
-        };
-        match self.version {
-            Version::One => write(LimitFile::MemoryLimit, limit_bytes),
-            Version::Two => {
-                // It may not have followed `memory.high` down yet, and lowering it kills.
-                if self.bytes(LimitFile::MemoryMax)?.is_some_and(|max| max < limit_bytes) {
-                    write(LimitFile::MemoryMax, limit_bytes)?;
-                }
-                write(LimitFile::MemoryHigh, wake_at(limit_bytes))
-            }
-        }
-    }
-
-    /// The limit that the files have, of which one may be lowered already. None if they have none.
-    fn in_force(&self) -> Result<Option<u64>, KernelFileError> {
-        match self.version {
-            Version::One => self.bytes(LimitFile::MemoryLimit),
-            Version::Two => {
-                let slows = self.bytes(LimitFile::MemoryHigh)?.map(limit_that_wakes_at);
-                let kills = self.bytes(LimitFile::MemoryMax)?;
-                Ok(slows.into_iter().chain(kills).min())
-            }
-        }
-    }
-
-    fn bytes(&self, file: LimitFile) -> Result<Option<u64>, KernelFileError> {
-        let bytes = |value| if let Value::AtMost(bytes) = value { Some(bytes) } else { None };
-        read_limit(&self.path, file).map(bytes)
     }
 }

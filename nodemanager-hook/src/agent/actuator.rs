@@ -172,8 +172,8 @@ impl Actuator {
 
     /// Takes over a memory limit that rose while the agent was busy.
     pub fn take_over_raise(&mut self, wanted: &mut Wanted<'_>) {
-        let (id, container) = (wanted.id, &mut *wanted.container);
-        let watched = container.watched.map(|(watch, _)| watch);
+        let id = wanted.id;
+        let watched = wanted.container.watched.map(|(watch, _)| watch);
         let Some(outcome) = watched.and_then(|watch| self.urgent_raises.take(watch)) else {
             return;
         };
@@ -182,9 +182,9 @@ impl Actuator {
         };
         let message = format!("{id}: its memory limit rose while the agent was busy");
         self.troubles.warn("limits raised while the agent was busy", message);
-        if let Some(risen) = container.limiter.take_over_raise(limit_bytes, &mut self.files) {
-            let written: Vec<&Change> = risen.iter().collect();
-            self.audit.changed(id, Reason::FollowsUse, &wanted.limits, &written);
+        if let Some(risen) = wanted.container.limiter.take_over_raise(limit_bytes, &mut self.files)
+        {
+            self.audit.changed(id, Reason::FollowsUse, &wanted.limits, &[&risen]);
         }
     }
 

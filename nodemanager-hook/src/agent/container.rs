@@ -233,19 +233,19 @@ impl NodeContainer {
             }
             return Ok(());
         };
-        match self.watched {
-            Some((_, watched_bytes)) if watched_bytes == limit_bytes => {}
-            Some((id, _)) => {
-                let is_watched = all.rearm(id, limit_bytes)?;
-                self.watched = is_watched.then_some((id, limit_bytes));
+        let id = match self.watched {
+            Some((id, watched_bytes)) if watched_bytes == limit_bytes => id,
+            Some((id, _)) if !all.rearm(id, limit_bytes)? => {
+                raises.forbid(id);
+                self.watched = None;
+                return Ok(());
             }
-            None => {
-                let id = all.watch(&place.group, place.version, limit_bytes)?;
-                self.watched = Some((id, limit_bytes));
-                if place.owner == Owner::Agent {
-                    raises.allow(id, &place.group, place.version)?;
-                }
-            }
+            Some((id, _)) => id,
+            None => all.watch(&place.group, place.version, limit_bytes)?,
+        };
+        self.watched = Some((id, limit_bytes));
+        if place.owner == Owner::Agent && place.version == Version::One {
+            raises.allow(id, &place.group)?;
         }
         Ok(())
     }
