@@ -7,6 +7,8 @@ pub const MOST_STAGES: usize = 1_000;
 
 /// Containers that started within this time are of one start.
 const OF_ONE_START_MS: u32 = 10_000;
+/// An end that only containers of a later start have told so far. Less than any other.
+const UNKNOWN: u32 = 0;
 
 /// The ends of the stages, in milliseconds since the start of the containers that started first, as they would have
 /// been on free nodes.
@@ -43,25 +45,31 @@ impl RecordedStages {
         }
         let (from_ms, new) = (before.age_ms, stages - before.stages);
         let span_ms = u64::from(age_ms.saturating_sub(from_ms));
-        let behind_ms = self.behind_ms(*before);
+        let behind_ms = match before.stages {
+            0 if self.oldest_ms.is_empty() => Some(0),
+            0 => None,
+            latest => self.behind_ms(latest, before.age_ms),
+        };
         for number in 1..=new {
             let end_ms = from_ms + (span_ms * u64::from(number) / u64::from(new)) as u32;
             let stage = (before.stages + number - 1) as usize;
             match self.oldest_ms.get_mut(stage) {
                 Some(oldest_ms) => *oldest_ms = end_ms.max(*oldest_ms),
-                None => self.oldest_ms.push(end_ms.saturating_add(behind_ms)),
+                None => self
+                    .oldest_ms
+                    .push(behind_ms.map_or(UNKNOWN, |behind_ms| end_ms.saturating_add(behind_ms))),
             }
         }
         *before = StagesTold { stages, age_ms: age_ms.max(from_ms) };
         true
     }
 
-    /// How much later than the oldest container one has started, if both are of one start.
-    fn behind_ms(&self, before: StagesTold) -> u32 {
-        let latest = before.stages.checked_sub(1);
-        let oldest_ms = latest.and_then(|latest| self.oldest_ms.get(latest as usize));
-        let behind_ms = oldest_ms.map_or(0, |oldest_ms| oldest_ms.saturating_sub(before.age_ms));
-        if behind_ms <= OF_ONE_START_MS { behind_ms } else { 0 }
+    /// How much later than the oldest container one has started which told these stages at this age. None if it is of a
+    /// later start, or nobody knows.
+    fn behind_ms(&self, stages: u32, age_ms: u32) -> Option<u32> {
+        let oldest_ms = *self.oldest_ms.get(stages as usize - 1)?;
+        let behind_ms = oldest_ms.saturating_sub(age_ms);
+        (oldest_ms != UNKNOWN && behind_ms <= OF_ONE_START_MS).then_some(behind_ms)
     }
 
     /// The ends in order; none where containers of another start told some of them.
@@ -115,8 +123,10 @@ mod tests {
     fn an_end_that_only_a_younger_one_told_is_later_by_what_it_is_younger() {
         let of_one_start = [(0, 1, 30_000), (1, 1, 24_000), (0, 2, 40_000), (1, 3, 36_000)];
         assert_eq!(ends_ms(&of_one_start), [30_000, 40_000, 42_000]);
-        let of_a_later_start = [(0, 1, 30_000), (1, 1, 10_000), (1, 2, 19_000)];
+        let of_a_later_start = [(0, 1, 30_000), (1, 1, 10_000), (1, 2, 35_000)];
         assert_eq!(ends_ms(&of_a_later_start), [0; 0]);
+        let of_an_unknown_start = [(0, 1, 30_000), (0, 2, 60_000), (1, 3, 55_000)];
+        assert_eq!(ends_ms(&of_an_unknown_start), [0; 0]);
     }
 
     #[test]
