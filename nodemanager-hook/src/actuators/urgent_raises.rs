@@ -4,7 +4,7 @@
 //! without a look at what is charged, and a value below that kills.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, btree_map::Entry},
     io,
     path::{Path, PathBuf},
 };
@@ -46,10 +46,9 @@ impl UrgentRaises {
     /// Lets the limit of a version 1 group that the agent made rise. A raise is in no journal, so the container executor's
     /// groups cannot be restored after one.
     pub fn allow(&self, id: WatchId, group: &Path) -> io::Result<()> {
-        let mut groups = self.groups.lock();
-        if !groups.contains_key(&id) {
+        if let Entry::Vacant(vacant) = self.groups.lock().entry(id) {
             let memory = GroupMemory::open(group, Version::One)?;
-            groups.insert(id, Group { path: group.into(), memory, outcome: None });
+            vacant.insert(Group { path: group.into(), memory, outcome: None });
         }
         Ok(())
     }
