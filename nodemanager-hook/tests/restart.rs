@@ -83,7 +83,12 @@ fn an_agent_killed_during_a_move_leaves_no_process_in_its_groups() {
     let plans = || trees.iter().map(|tree| tree.plan(&[(0, 2.0, Some(0.2))]));
     let mut were_caught = 0;
     // Killed as soon as this many processes of this tree are in their group.
-    for (tree, processes) in [(0, 1), (0, 20), (0, 41), (1, 1), (1, 20), (2, 1), (2, 20)] {
+    let moments = [(0, 1), (0, 20), (0, 41), (1, 1), (1, 20), (2, 1), (2, 20)];
+    // On a busy machine the kill comes late, so the moments are tried again until one was in the middle.
+    for (number, (tree, processes)) in moments.iter().copied().cycle().take(28).enumerate() {
+        if number >= moments.len() && were_caught > 0 {
+            break;
+        }
         agent.runs(&[&trees[0], &trees[1], &trees[2]]);
         // In a hierarchy that only counts the network, the processes are in own groups already.
         let unlimited = groups_of(&trees);
