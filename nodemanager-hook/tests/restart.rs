@@ -85,7 +85,8 @@ fn an_agent_killed_during_a_move_leaves_no_process_in_its_groups() {
     // Killed as soon as this many processes of this tree are in their group.
     let moments = [(0, 1), (0, 20), (0, 41), (1, 1), (1, 20), (2, 1), (2, 20)];
     // On a busy machine the kill comes late, so the moments are tried again until one was in the middle.
-    for (number, (tree, processes)) in moments.iter().copied().cycle().take(28).enumerate() {
+    let rounds = 4 * moments.len();
+    for (number, (tree, processes)) in moments.into_iter().cycle().take(rounds).enumerate() {
         if number >= moments.len() && were_caught > 0 {
             break;
         }
