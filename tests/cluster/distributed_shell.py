@@ -8,9 +8,11 @@ from pathlib import Path
 
 from cluster.hadoop_conf import write_configuration
 from cluster.java import java_command, java_environment
+from cluster.kerberos import Ticket
 from cluster.paths import Checkout
 from cluster.processes import Daemon, command_name, strays
 from cluster.resource_manager import ResourceManager
+from cluster.security import Security
 from cluster.settings import MEBIBYTE
 from cluster.waiting import wait_until
 
@@ -63,8 +65,18 @@ def sleeping(work: str) -> list[int]:
 class DistributedShell:
     """Submits applications, each from its own JVM, which ends once YARN has the application."""
 
-    def __init__(self, resource_manager: ResourceManager, work: Path, checkout: Checkout) -> None:
+    def __init__(
+        self,
+        resource_manager: ResourceManager,
+        work: Path,
+        checkout: Checkout,
+        security: Security | None = None,
+        ticket: Ticket | None = None,
+    ) -> None:
+        """In a secure cluster, the owner of the ticket submits."""
         self._resource_manager = resource_manager
+        self._security = security
+        self._ticket = ticket
         self._work = work
         self._checkout = checkout
 
@@ -93,7 +105,11 @@ class DistributedShell:
     def _client(self, sleepers: Sleepers) -> Daemon:
         folder = self._work / "distributed-shell"
         configuration = folder / "conf"
-        write_configuration(configuration, self._resource_manager.client_properties(), self._work)
+        security = self._security
+        properties = self._resource_manager.client_properties()
+        if security is not None:
+            properties = {**security.client, **properties}
+        write_configuration(configuration, properties, self._work, security=security)
         jars = self._checkout.hadoop_jars
         shell_jar = next(jars.glob("hadoop-yarn-applications-distributedshell-*.jar"))
         arguments: Sequence[object] = (
@@ -120,6 +136,7 @@ class DistributedShell:
         )
         # The client uploads to the home directory in the default file system.
         options = [f"-Duser.home={folder}", f"-Dwork={self._work}"]
+        options += security.java_options if security else ()
         return Daemon(
             f"distributed shell {sleepers.name}",
             java_command(
@@ -129,6 +146,6 @@ class DistributedShell:
                 options,
                 list(map(str, arguments)),
             ),
-            java_environment(configuration),
+            java_environment(configuration) | (self._ticket.environment if self._ticket else {}),
             self._work / "logs" / "distributed-shell.log",
         )

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from cluster.security import Security
+
 LOG4J = """\
 log4j.rootLogger=INFO,out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -38,13 +40,21 @@ def write_configuration(
     work: Path,
     capacity_scheduler: Mapping[str, object] | None = None,
     metrics: Mapping[str, object] | None = None,
+    security: Security | None = None,
 ) -> None:
     """A configuration directory for one process."""
     folder.mkdir(parents=True, exist_ok=True)
     write_site(
         folder / "core-site.xml",
-        {"fs.defaultFS": "file:///", "hadoop.tmp.dir": work / "tmp"},
+        {
+            "fs.defaultFS": "file:///",
+            "hadoop.tmp.dir": work / "tmp",
+            **(security.core_site if security else {}),
+        },
     )
+    if security is not None:
+        write_site(folder / "hadoop-policy.xml", security.hadoop_policy)
+        write_site(folder / "ssl-server.xml", security.ssl_server)
     # MapReduce's defaults would override what yarn-site.xml says.
     map_reduce = {key: value for key, value in yarn.items() if key.startswith(MAP_REDUCE)}
     write_site(folder / "mapred-site.xml", map_reduce)

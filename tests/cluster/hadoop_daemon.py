@@ -26,6 +26,8 @@ def hadoop_daemon(
 ) -> Daemon:
     """Elastane's jar and library are included only if the settings use Elastane."""
     options = [*DAEMON_OPTIONS, f"-Dwork={settings.work}", *more_options]
+    if settings.security is not None:
+        options += settings.security.java_options
     class_path: list[object] = [configuration]
     if settings.elastane is not None:
         options.append(f"-Delastane.library.path={settings.library or checkout.library}")

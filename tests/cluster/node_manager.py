@@ -56,7 +56,10 @@ class NodeManager:
         return int(file.read_text())
 
     def start(self) -> None:
-        write_configuration(self._configuration, self._properties(), self._settings.work)
+        settings = self._settings
+        write_configuration(
+            self._configuration, self._properties(), settings.work, security=settings.security
+        )
         self.daemon = self._daemon()
         self.daemon.start()
 
@@ -75,11 +78,14 @@ class NodeManager:
         settings = self._settings
         manager = "yarn.nodemanager"
         properties: dict[str, object] = {
+            **(settings.security.node_manager if settings.security else {}),
             **self._client_properties,
             f"{manager}.hostname": "localhost",
             f"{manager}.address": f"localhost:{self._port}",
             f"{manager}.localizer.address": f"localhost:{self._localizer_port}",
             f"{manager}.webapp.address": f"{LOOPBACK}:{self._web_port}",
+            # yarn.http.policy says which of both is opened.
+            f"{manager}.webapp.https.address": f"{LOOPBACK}:{self._web_port}",
             f"{manager}.resource.memory-mb": settings.registered_memory_mb,
             f"{manager}.resource.cpu-vcores": settings.registered_vcores,
             f"{manager}.local-dirs": self._folder / "local",

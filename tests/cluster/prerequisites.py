@@ -49,7 +49,7 @@ FOR_BUILD = (
     Program("mvn", "Maven", ("maven",)),
     Program("cc", "a C compiler", ("gcc", "libc6-dev")),
 )
-# The virtual machine with cgroup version 2, and the network tests.
+# The virtual machine with cgroup version 2, the network tests, the page, and the secure cluster.
 FOR_TESTS = (
     Program("qemu-system-x86_64", "QEMU", ("qemu-system-x86",)),
     Program("busybox", "BusyBox", ("busybox-static",)),
@@ -60,6 +60,9 @@ FOR_TESTS = (
     Program("chromium", "Chromium", ("chromium", "fonts-dejavu-core")),
     Program("chromedriver", "ChromeDriver", ("chromium-driver",)),
     Program("npm", "npm", ("npm",)),
+    Program("kinit", "Kerberos's commands", ("krb5-user",)),
+    Program("krb5kdc", "a Kerberos KDC", ("krb5-kdc",)),
+    Program("kadmin.local", "its administration", ("krb5-admin-server",)),
 )
 
 

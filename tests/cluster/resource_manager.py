@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from cluster.hadoop_daemon import hadoop_daemon
 from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
 from cluster.processes import Daemon
-from cluster.rest import get_json_or_none, get_json_patiently, put_json
+from cluster.rest import get_json, get_json_or_none, get_json_patiently, put_json
 from cluster.settings import ClusterSettings, ElastaneSettings
 from cluster.waiting import wait_until
 
@@ -40,7 +40,15 @@ class ResourceManager:
 
     @property
     def url(self) -> str:
+        if self._settings.security is not None:
+            # A name: it is part of the principal of the web server.
+            return f"https://localhost:{self._ports['web']}"
         return f"http://{LOOPBACK}:{self._ports['web']}"
+
+    @property
+    def usage_port(self) -> int:
+        """Where NodeManagers report."""
+        return self._ports["usage"]
 
     @property
     def depository(self) -> Path:
@@ -81,6 +89,8 @@ class ResourceManager:
             "yarn.resourcemanager.resource-tracker.address": f"{LOOPBACK}:{ports['tracker']}",
             "yarn.resourcemanager.admin.address": f"{LOOPBACK}:{ports['admin']}",
             "yarn.resourcemanager.webapp.address": f"{LOOPBACK}:{ports['web']}",
+            # yarn.http.policy says which of both is opened.
+            "yarn.resourcemanager.webapp.https.address": f"{LOOPBACK}:{ports['web']}",
             "yarn.scheduler.elastane.usage.address": f"{LOOPBACK}:{ports['usage']}",
         }
 
@@ -104,13 +114,18 @@ class ResourceManager:
     ) -> None:
         settings = self._settings
         write_configuration(
-            self._configuration, properties, settings.work, queues, settings.metrics
+            self._configuration,
+            properties,
+            settings.work,
+            queues,
+            settings.metrics,
+            settings.security,
         )
 
     def wait_started(self) -> None:
         def answers() -> bool:
             self.daemon.check()
-            return get_json_or_none(f"{self.url}/ws/v1/cluster/info") is not None
+            return self._poll("/ws/v1/cluster/info") is not None
 
         wait_until(answers, "the ResourceManager's web service", START_SECONDS)
 
@@ -120,7 +135,7 @@ class ResourceManager:
         return listed["node"] if listed else []
 
     def running_nodes(self) -> int:
-        answer = get_json_or_none(f"{self.url}/ws/v1/cluster/nodes?states=RUNNING")
+        answer = self._poll("/ws/v1/cluster/nodes?states=RUNNING")
         return (
             len((answer or {}).get("nodes", {}).get("node", []))
             if (answer or {}).get("nodes")
@@ -144,7 +159,7 @@ class ResourceManager:
 
     def counters(self) -> dict[str, Any]:
         """Elastane's metrics of the whole cluster, of a standby too."""
-        return self._beans("ElastaneScheduler")[0]
+        return self.beans("ElastaneScheduler")[0]
 
     def placed_by_core(self) -> int:
         """The number of containers placed by the core's order since the start. Excludes
@@ -153,7 +168,7 @@ class ResourceManager:
 
     def containers_allocated(self) -> int:
         """The number of containers allocated since the start."""
-        return self._beans("QueueMetrics,q0=root")[0]["AggregateContainersAllocated"]
+        return self.beans("QueueMetrics,q0=root")[0]["AggregateContainersAllocated"]
 
     def status(self) -> dict[str, Any]:
         """The core's status, of an active ResourceManager; `in_service` alone while the core is out
@@ -178,14 +193,23 @@ class ResourceManager:
 
     def high_availability_state(self) -> str | None:
         """ACTIVE or STANDBY; None while the ResourceManager does not answer."""
-        answer = get_json_or_none(f"{self.url}/ws/v1/cluster/info")
+        answer = self._poll("/ws/v1/cluster/info")
         return answer and answer["clusterInfo"]["haState"]
 
-    def _beans(self, name: str) -> list[dict[str, Any]]:
+    def beans(self, name: str) -> list[dict[str, Any]]:
+        """What /jmx shows of a source of metrics."""
         return self._ask(f"/jmx?qry=Hadoop:service=ResourceManager,name={name}")["beans"]
 
     def _ask(self, path: str) -> Any:
-        return get_json_patiently(f"{self.url}{path}", ANSWER_SECONDS)
+        return get_json_patiently(f"{self.url}{path}", ANSWER_SECONDS, self._get_json)
+
+    def _poll(self, path: str) -> Any | None:
+        return get_json_or_none(f"{self.url}{path}", self._get_json)
+
+    @property
+    def _get_json(self) -> Callable[[str], Any]:
+        security = self._settings.security
+        return get_json if security is None else security.get_json
 
     @property
     def _folder_name(self) -> str:
@@ -214,6 +238,7 @@ class ResourceManager:
     def _properties(self) -> dict[str, object]:
         settings = self._settings
         properties: dict[str, object] = {
+            **(settings.security.resource_manager if settings.security else {}),
             **self.client_properties(),
             "yarn.resourcemanager.scheduler.class": f"{SCHEDULERS}.CapacityScheduler",
             "yarn.scheduler.include-port-in-node-name": True,
@@ -221,7 +246,6 @@ class ResourceManager:
             # A node's raised size must not raise the maximum size of a container.
             "yarn.scheduler.maximum-allocation-mb": settings.shape.memory_mb,
             "yarn.scheduler.maximum-allocation-vcores": settings.shape.vcores,
-            "yarn.acl.enable": False,
             # The default is one file for all ResourceManagers of a machine.
             "yarn.node-attribute.fs-store.root-dir": (
                 f"file://{settings.work}/{self._folder_name}/node-attribute"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from typing import Any
 
 from cluster.waiting import wait_until
@@ -28,20 +29,20 @@ def get_bytes(url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> bytes:
         return response.read()
 
 
-def get_json_or_none(url: str) -> Any | None:
+def get_json_or_none(url: str, get: Callable[[str], Any] = get_json) -> Any | None:
     """None while the server does not answer, for conditions that are polled."""
     try:
-        return get_json(url)
+        return get(url)
     except (OSError, ValueError):
         return None
 
 
-def get_json_patiently(url: str, seconds: float) -> Any:
+def get_json_patiently(url: str, seconds: float, get: Callable[[str], Any] = get_json) -> Any:
     """Retries until the server answers: a busy server lets requests time out or fail.
 
     Raises DeadlineMissed if the server does not answer within `seconds`.
     """
-    return wait_until(lambda: get_json_or_none(url), f"an answer from {url}", seconds)
+    return wait_until(lambda: get_json_or_none(url, get), f"an answer from {url}", seconds)
 
 
 def put_json(url: str, body: Any, timeout_seconds: float = TIMEOUT_SECONDS) -> Any:

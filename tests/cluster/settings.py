@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cluster.security import Security
+
 MEBIBYTE = 1024 * 1024
 
 
@@ -84,6 +86,9 @@ class ClusterSettings:
 
     metrics: Mapping[str, object] = field(default_factory=dict)
     """More keys of its hadoop-metrics2.properties, for instance a sink."""
+
+    security: Security | None = None
+    """None: neither Kerberos nor TLS."""
 
     resource_manager: Mapping[str, object] = field(default_factory=dict)
     node_manager: Mapping[str, object] = field(default_factory=dict)
