@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,13 @@ class Agent:
     def audited(self, container: str) -> list[dict[str, Any]]:
         """The audit file's entries about a container, oldest first."""
         return [entry for entry in lines(self.audit) if entry["container"] == container]
+
+    def containers(self) -> list[dict[str, Any]]:
+        """What `elastane-agent status` shows of each container."""
+        command = [self._checkout.agent, "status", "--json", "--config", self._configuration]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        shown: list[dict[str, Any]] = json.loads(told)["containers"]
+        return shown
 
     def _daemon(self) -> Daemon:
         command: list[str | Path] = [self._checkout.agent, "run", "--config", self._configuration]

@@ -20,6 +20,8 @@ START_SECONDS = 120.0
 ANSWER_SECONDS = 30.0
 MAIN_CLASS = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
 SCHEDULERS = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity"
+ELASTANE = "ElastaneScheduler"
+STOCK = "CapacityScheduler"
 
 
 class ResourceManager:
@@ -33,6 +35,8 @@ class ResourceManager:
         self.all = [self]
         self._settings = settings
         self._checkout = checkout
+        self.scheduler = STOCK if settings.elastane is None else ELASTANE
+        """The scheduler of the next start."""
         self._configuration = settings.work / self._folder_name / "conf"
         names = ("client", "scheduler", "tracker", "admin", "web", "usage")
         self._ports = dict(zip(names, free_ports(len(names)), strict=True))
@@ -240,7 +244,7 @@ class ResourceManager:
         properties: dict[str, object] = {
             **(settings.security.resource_manager if settings.security else {}),
             **self.client_properties(),
-            "yarn.resourcemanager.scheduler.class": f"{SCHEDULERS}.CapacityScheduler",
+            "yarn.resourcemanager.scheduler.class": f"{SCHEDULERS}.{self.scheduler}",
             "yarn.scheduler.include-port-in-node-name": True,
             "yarn.scheduler.minimum-allocation-mb": 256,
             # A node's raised size must not raise the maximum size of a container.
@@ -267,7 +271,6 @@ class ResourceManager:
             elastane = settings.elastane
             prefix = "yarn.scheduler.elastane"
             properties |= {
-                "yarn.resourcemanager.scheduler.class": f"{SCHEDULERS}.ElastaneScheduler",
                 f"{prefix}.mode": elastane.mode,
                 f"{prefix}.overcommit.max-ratio": elastane.max_ratio,
                 f"{prefix}.depository.file": self.depository,
