@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use elastane_cli::failure::exit_code_of;
 
-use crate::commands::{evaluate, export_series, reproduce, simulate};
+use crate::commands::{evaluate, expected_starts, export_series, reproduce, simulate};
 
 /// Compares Elastane with published figures and other policies, and its predictions with plain ones
 #[derive(Parser)]
@@ -31,6 +31,7 @@ enum Subcommands {
     Simulate(simulate::Simulate),
     Reproduce(reproduce::Reproduce),
     Evaluate(evaluate::Evaluate),
+    ExpectedStarts(expected_starts::ExpectedStarts),
     ExportSeries(export_series::ExportSeries),
 }
 
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Subcommands::Simulate(simulate) => simulate.run(output),
         Subcommands::Reproduce(reproduce) => reproduce.run(output),
         Subcommands::Evaluate(evaluate) => evaluate.run(output),
+        Subcommands::ExpectedStarts(starts) => starts.run(output),
         Subcommands::ExportSeries(export) => export.run(output),
     })
 }

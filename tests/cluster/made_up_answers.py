@@ -257,6 +257,7 @@ class Answers:
             "limit_of": "elastane" if ours else "capacity-scheduler",
             "capacity_scheduler_says": None if ours else "Queue's AM resource limit exceeded.",
             "node": node_name(1),
+            "expected_start": {"in_ms": 45_000, "is_rough": index % 3 == 0},
             "planned_start": {"node": node_name(7 % self._nodes), **start},
             "deadline": {"at_ms": STARTED + 9_000_000, "chance": 0.92},
         }

@@ -1,6 +1,7 @@
 //! The subcommands.
 
 pub(crate) mod evaluate;
+pub(crate) mod expected_starts;
 pub(crate) mod export_series;
 pub(crate) mod reproduce;
 mod series_format;

@@ -229,6 +229,7 @@ mod tests {
             packing: Packing::default(),
             counts: Counts::default(),
             reprovisioned: Vec::new(),
+            forecasts: Vec::new(),
         };
         PolicyOutcomes { policy: policy.to_owned(), outcomes: vec![outcome] }
     }

@@ -7,7 +7,8 @@ use std::collections::{HashMap, VecDeque};
 
 use elastane_core::Cluster;
 use elastane_core::cluster::{
-    ApplicationId, Ask, LimitUse, NodeEntry, NodeId, Observed, PlannedStart, WaitReason,
+    ApplicationId, Ask, ExpectedStart, LimitUse, NodeEntry, NodeId, Observed, PlannedStart,
+    StartForecast, WaitReason,
 };
 use serde::Serialize;
 
@@ -131,6 +132,8 @@ struct WaitingStatus {
     deadline: Option<DeadlineStatus>,
     /// None where no plan has it: others are before it, or its end is not predicted.
     planned_start: Option<PlannedStartStatus>,
+    /// None where it is not known.
+    expected_start: Option<ExpectedStartStatus>,
     reason: String,
     limit_of: LimitOf,
     /// Where that is; none for all nodes.
@@ -168,8 +171,20 @@ struct PlannedStartStatus {
     containers: u32,
 }
 
-/// Nodes that are copied before a heartbeat gets its turn.
-const NODES_AT_ONCE: usize = 200;
+#[derive(Debug, Serialize)]
+struct ExpectedStartStatus {
+    in_ms: i64,
+    is_rough: bool,
+}
+
+impl ExpectedStartStatus {
+    fn from_now(start: ExpectedStart, now_ms: i64) -> Self {
+        Self { in_ms: (start.at_ms - now_ms).max(0), is_rough: start.is_rough }
+    }
+}
+
+/// Nodes that are copied, with what runs there, before a heartbeat gets its turn.
+const NODES_AT_ONCE: usize = 50;
 /// Reasons that are worked out before a heartbeat gets its turn.
 const REASONS_AT_ONCE: usize = 100;
 
@@ -186,12 +201,14 @@ pub struct StatusSnapshot {
     to_ask: VecDeque<(ApplicationId, Ask)>,
     nodes: Vec<(NodeId, NodeStatus)>,
     waiting: Vec<WaitingSnapshot>,
+    forecast: StartForecast,
     /// Those that a reason names.
     applications: HashMap<ApplicationId, String>,
 }
 
 #[derive(Debug)]
 struct WaitingSnapshot {
+    id: ApplicationId,
     application: String,
     ask: Ask,
     since_ms: i64,
@@ -223,7 +240,7 @@ impl WaitingSnapshot {
         let application = application.id.clone();
         let start = PlannedStart::of(cluster, id);
         let deadline = deadlines.status(cluster, id, now_ms);
-        Some(Self { application, ask, since_ms, deadline, start, why, limit, observed })
+        Some(Self { id, application, ask, since_ms, deadline, start, why, limit, observed })
     }
 }
 
@@ -242,6 +259,7 @@ impl StatusSnapshot {
             to_ask: asking.collect(),
             nodes: Vec::new(),
             waiting: Vec::new(),
+            forecast: StartForecast::new(now_ms),
             applications: HashMap::new(),
         }
     }
@@ -261,11 +279,15 @@ impl StatusSnapshot {
                     let fresh_for_ms = cluster.settings().fresh_for_ms;
                     let status = NodeStatus::of(entry, measured, fresh_for_ms, self.now_ms);
                     self.nodes.push((number, status));
+                    if !self.to_ask.is_empty() {
+                        self.forecast.add_node(cluster, number);
+                    }
                 }
             }
         } else {
             let some = REASONS_AT_ONCE.min(self.to_ask.len());
             for (id, ask) in self.to_ask.drain(..some) {
+                self.forecast.add_waiting(cluster, id, &ask);
                 let waiting = WaitingSnapshot::of(cluster, deadlines, id, ask, self.now_ms);
                 let named = waiting.as_ref().and_then(|it| named_application(it.why.as_ref()?));
                 let named = named.and_then(|named| Some((named, cluster.application(named)?)));
@@ -288,6 +310,7 @@ impl StatusSnapshot {
         };
         // Where no node is in mode enforce, none is raised for anybody.
         let any_is_enforced = totals.nodes_enforced > 0;
+        let expected = self.forecast.run();
         let waiting = self.waiting.into_iter().map(|waiting| {
             let observed = if any_is_enforced { waiting.observed } else { Observed::default() };
             let limit = waiting.limit.as_ref();
@@ -298,6 +321,9 @@ impl StatusSnapshot {
                 for_ms: (self.now_ms - waiting.since_ms).max(0),
                 deadline: waiting.deadline,
                 planned_start: waiting.start.map(|start| words.planned(start)),
+                expected_start: expected
+                    .get(&waiting.id)
+                    .map(|start| ExpectedStartStatus::from_now(*start, self.now_ms)),
                 limit_of: LimitOf::why(why.as_ref(), observed),
                 node: why
                     .as_ref()

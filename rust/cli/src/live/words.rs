@@ -45,13 +45,19 @@ pub(super) fn counted(number_of: &Value, noun: &str) -> String {
     count(number(number_of) as usize, noun)
 }
 
-/// `waits for 3 containers since 45 s, planned to start in 20 s on HOST: why`.
+/// `waits for 3 containers since 45 s, expected to start in about 20 s, planned to start in 20 s on HOST: why`.
 pub(super) fn waiting(waiting: &Value) -> String {
     let start = &waiting["planned_start"];
     let planned = match start["in_ms"].as_i64() {
         Some(in_ms) => {
             format!(", planned to start in {} on {}", duration(in_ms), text(&start["node"]))
         }
+        None => String::new(),
+    };
+    let expected = &waiting["expected_start"];
+    let about = if expected["is_rough"] == true { "very roughly" } else { "about" };
+    let expected = match expected["in_ms"].as_i64() {
+        Some(in_ms) => format!(", expected to start in {about} {}", duration(in_ms)),
         None => String::new(),
     };
     let deadline = &waiting["deadline"];
@@ -62,7 +68,7 @@ pub(super) fn waiting(waiting: &Value) -> String {
         None => String::new(),
     };
     format!(
-        "waits for {} since {}{planned}: {}{chance}",
+        "waits for {} since {}{expected}{planned}: {}{chance}",
         counted(&waiting["containers"], "container"),
         time(&waiting["for_ms"]),
         text(&waiting["reason"]),

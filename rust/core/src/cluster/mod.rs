@@ -1,10 +1,10 @@
 //! The cluster as the scheduler reports it, and the decisions about it. [`Cluster`] is plain state: its owner passes
-//! `now` and every event, and gets decisions with their reasons. It is a facade; each room below owns its state and
-//! takes the rest as arguments.
+//! `now` and every event. It is a facade; each room below owns its state and takes the rest as arguments.
 
 mod as_of;
 mod bookable;
 mod correction;
+mod forecast;
 mod measured_size;
 mod patience;
 mod plan;
@@ -17,6 +17,7 @@ mod waiting;
 
 pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare, Resized, UserLimit};
 pub use bookable::{Filled, LimitUse};
+pub use forecast::{ExpectedStart, StartForecast};
 pub use patience::{KeptNode, read_by_round};
 pub use plan::{ContainerLimits, NodeLimits, Outlook, StartNeeds};
 pub use round::{Naming, Offer, ROUND_LIMIT, WaitReason};

@@ -12,6 +12,7 @@ mod by_memory;
 mod churn;
 mod countables;
 mod deadlines;
+mod forecast;
 mod foreseeing;
 mod grid;
 mod guarantee;

@@ -303,6 +303,7 @@ impl<'a> Engine<'a> {
             packing: self.packing,
             counts: self.counts,
             reprovisioned: self.manager.reprovisioned,
+            forecasts: self.manager.forecasts.known,
             ..SimulatedRun::new(self.policy, applications, self.meter, machines, capacity)
         }
     }

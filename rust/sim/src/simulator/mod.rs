@@ -10,6 +10,7 @@ mod bound;
 mod contention;
 mod engine;
 mod followed;
+mod forecasts;
 mod kinds;
 mod machine;
 mod masters;
@@ -23,6 +24,7 @@ mod settings;
 
 pub use bound::LowerBound;
 pub use contention::Contention;
+pub use forecasts::ForecastStart;
 pub use meter::{LEVELS, UseOverTime};
 pub use outcome::{ApplicationOutcome, Counts, Packing, PackingPiece, SimulatedRun};
 pub use policies::{Policies, PolicyToSimulate};

@@ -3,6 +3,7 @@
 use elastane_core::Resources;
 use elastane_core::reprovision::Reprovisioned;
 
+use super::forecasts::ForecastStart;
 use super::meter::{LEVELS, Meter, UseOverTime};
 
 /// The outcome of a run.
@@ -33,6 +34,8 @@ pub struct SimulatedRun {
     pub counts: Counts,
     /// Corrections of running containers.
     pub reprovisioned: Vec<Reprovisioned>,
+    /// Expected starts and the truth.
+    pub forecasts: Vec<ForecastStart>,
 }
 
 /// Counts of events.
@@ -132,6 +135,7 @@ impl SimulatedRun {
             packing: Packing::default(),
             counts: Counts::default(),
             reprovisioned: Vec::new(),
+            forecasts: Vec::new(),
         }
     }
 

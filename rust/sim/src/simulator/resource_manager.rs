@@ -19,6 +19,7 @@ use elastane_runs::SubmissionRecord;
 use elastane_runtime::{Deadline, Service};
 
 use super::agenda::Piece;
+use super::forecasts::Forecasts;
 use super::kinds::Kinds;
 use super::policies::PolicyToSimulate;
 use super::queues::Queues;
@@ -55,6 +56,7 @@ pub(super) struct ResourceManager {
     pub(super) waiting: u64,
     /// Corrections of running containers.
     pub(super) reprovisioned: Vec<Reprovisioned>,
+    pub(super) forecasts: Forecasts,
 }
 
 /// One application.
@@ -114,6 +116,7 @@ impl ResourceManager {
             kinds,
             waiting: 0,
             reprovisioned: Vec::new(),
+            forecasts: Forecasts::new(settings.forecast_every_ms),
         }
     }
 
@@ -262,6 +265,7 @@ impl ResourceManager {
                 self.service.finished(&container, now_ms);
                 continue;
             };
+            self.forecasts.started(place, now_ms);
             known.containers += 1;
             let since_ms = std::mem::replace(&mut known.since_ms, now_ms);
             self.waiting -= 1;
@@ -320,6 +324,8 @@ impl ResourceManager {
     /// Plans the starts of what waits.
     pub(super) fn plan_starts(&mut self, now_ms: i64) {
         plan_starts(self.service.cluster_mut(), now_ms);
+        let place_of = |application: ApplicationId| self.places[application.0 as usize];
+        self.forecasts.look(self.service.cluster(), place_of, now_ms);
     }
 
     /// When the application that has waited longest begins to starve, or began to.

@@ -32,6 +32,8 @@ pub struct Settings {
     pub following: Following,
     /// The node that is recorded, for [`super::SimulatedRun::packing`].
     pub recorded_node: Option<usize>,
+    /// How often the starts of what waits are forecast, for [`super::SimulatedRun::forecasts`]; none for never.
+    pub forecast_every_ms: Option<i64>,
 }
 
 /// How containers are followed while they run. By default they are not: their demand follows the
@@ -85,6 +87,7 @@ impl Default for Settings {
             give_up_after_ms: 30 * 24 * 3_600_000,
             following: Following::default(),
             recorded_node: None,
+            forecast_every_ms: None,
         }
     }
 }

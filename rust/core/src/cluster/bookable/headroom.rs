@@ -68,7 +68,7 @@ pub(crate) fn headroom(
     Some(headroom.as_request(settings.virtual_cores_count))
 }
 
-pub(super) fn next_of<'a>(
+pub(crate) fn next_of<'a>(
     settings: &ClusterSettings,
     waiting: &WaitingTable,
     application: &'a Application,

@@ -30,7 +30,8 @@ impl Engine<'_> {
     /// Something waits.
     pub(super) fn expect_second(&mut self, from_ms: i64) {
         let manager = &self.manager;
-        if (manager.plans_starts() || manager.follows_demand()) && !self.expects_second {
+        let is_needed = manager.plans_starts() || manager.follows_demand();
+        if (is_needed || self.settings.forecast_every_ms.is_some()) && !self.expects_second {
             self.expects_second = true;
             let seconds = from_ms.saturating_add(SECOND_MS - 1) / SECOND_MS;
             self.agenda.add(seconds.saturating_mul(SECOND_MS) as f64, Event::Second);

@@ -1,7 +1,7 @@
 // One application: its facts, why it waits, its containers, and what was decided about it.
 
 import { counted, duration, gibOfMb, IS_NOT_KNOWN, moment, NOT_KNOWN, percent } from "./amounts.js";
-import { expectedEnd, limitOf, plannedStart } from "./applications-view.js";
+import { expectedEnd, expectedStart, limitOf, plannedStart } from "./applications-view.js";
 import { containersTable } from "./containers-table.js";
 import { decisionsTable } from "./decisions-table.js";
 import { element, section } from "./element.js";
@@ -90,6 +90,7 @@ function facts(it) {
       ["Why", waiting.reason],
       ["Limit of", limitOf(waiting)],
       ["Where", waiting.node ? { text: waiting.node, href: nodeHref(waiting.node) } : "all nodes"],
+      ["Expected start", expectedStart(waiting.expected_start)],
       ["Planned start", plannedStart(waiting.planned_start)],
     );
     if (waiting.capacity_scheduler_says) {

@@ -45,10 +45,9 @@ const WAITING = [
   { heading: "Limit of", cell: (it) => limitOf(it.waiting), sort: (it) => it.waiting.limit_of },
   { heading: "Why", cell: (it) => it.waiting.reason, wraps: true },
   {
-    heading: "Planned start",
-    cell: (it) => plannedStart(it.waiting.planned_start),
-    sort: (it) => it.waiting.planned_start?.in_ms ?? Infinity,
-    wraps: true,
+    heading: "Expected start",
+    cell: (it) => expectedStart(it.waiting.expected_start),
+    sort: (it) => it.waiting.expected_start?.in_ms ?? Infinity,
   },
 ];
 
@@ -181,6 +180,15 @@ function isPart({ applications, total }) {
 /** Who sets the limit that an application waits for, in words. */
 export function limitOf(waiting) {
   return waiting.limit_of === "elastane" ? "Elastane" : "CapacityScheduler";
+}
+
+/** When an application's next container is expected to start. */
+export function expectedStart(expected) {
+  if (!expected) {
+    return NOTHING;
+  }
+  const about = expected.is_rough ? "very roughly" : "about";
+  return `in ${about} ${duration(expected.in_ms)}`;
 }
 
 /** When and where an application's next containers are planned to start. */

@@ -107,15 +107,15 @@ final class WaitReasons {
     RMContext context = scheduler.getRMContext();
     Visibility nothing = new Visibility(context, application -> false, forgotten -> false);
     String reason = nothing.withoutHidden(waiting.path("reason").asText());
-    JsonNode start = waiting.path("planned_start");
+    JsonNode start = waiting.path("expected_start");
     return start.path("in_ms").isNumber()
         ? String.format(
             Locale.ROOT,
-            "%s%s; planned to start in %d s on %s",
+            "%s%s; expected to start in %s %d s",
             OURS,
             reason,
-            start.get("in_ms").asLong() / 1000,
-            start.path("node").asText())
+            start.path("is_rough").asBoolean() ? "very roughly" : "about",
+            start.get("in_ms").asLong() / 1000)
         : OURS + reason;
   }
 }

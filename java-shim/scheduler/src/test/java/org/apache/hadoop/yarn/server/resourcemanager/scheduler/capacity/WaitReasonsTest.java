@@ -92,12 +92,12 @@ class WaitReasonsTest {
       ObjectNode status = cluster.scheduler().link().status().snapshot().deepCopy();
       ObjectNode entry = (ObjectNode) entry(status, waiting);
       entry.put("reason", "it would delay the planned start of application_7_0009");
-      entry.putObject("planned_start").put("in_ms", 42_500).put("node", "127.0.0.1:1");
+      entry.putObject("expected_start").put("in_ms", 42_500).put("is_rough", false);
 
       WaitReasons reasons = new WaitReasons(cluster.scheduler(), () -> status);
       String expected =
-          "it would delay the planned start of another application; planned to start in 42 s on"
-              + " 127.0.0.1:1.";
+          "it would delay the planned start of another application; expected to start in about"
+              + " 42 s.";
       // The scheduler's own thread may say the true reason between the two.
       Await.until(
           "the reason",

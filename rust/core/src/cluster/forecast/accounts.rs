@@ -1,0 +1,156 @@
+//! What queues and users may still take of the nodes of each label.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::cluster::bookable::Booked;
+
+/// What may still be taken in one name, and whether that depends on an end that is not predicted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Purse {
+    pub(super) room: Booked,
+    pub(super) is_rough: bool,
+}
+
+/// A leaf queue on the nodes of one label.
+#[derive(Debug, Clone)]
+pub(super) struct Account {
+    pub(super) queue: usize,
+    /// The numbers of the purses of the queue and of those above it.
+    pub(super) purses: Vec<usize>,
+    pub(super) taken: Booked,
+    pub(super) guaranteed: Booked,
+}
+
+/// Queues, labels and users by number, and what they may take.
+#[derive(Debug, Default)]
+pub(super) struct Accounts {
+    labels: HashMap<Arc<str>, usize>,
+    queues: HashMap<Arc<str>, usize>,
+    by_queue_and_label: HashMap<(usize, usize), usize>,
+    by_path: HashMap<(Arc<str>, usize), usize>,
+    users: HashMap<(usize, Arc<str>), usize>,
+    pub(super) purses: Vec<Purse>,
+    pub(super) accounts: Vec<Account>,
+    /// By account and user, where the user has a limit.
+    pub(super) of_users: HashMap<(usize, usize), Option<Purse>>,
+}
+
+fn number(of: &mut HashMap<Arc<str>, usize>, name: &Arc<str>) -> usize {
+    let next = of.len();
+    of.get(name).copied().unwrap_or_else(|| *of.entry(Arc::clone(name)).or_insert(next))
+}
+
+impl Accounts {
+    pub(super) fn label(&mut self, label: &Arc<str>) -> usize {
+        number(&mut self.labels, label)
+    }
+
+    pub(super) fn queue(&mut self, queue: &str) -> usize {
+        match self.queues.get(queue) {
+            Some(queue) => *queue,
+            None => number(&mut self.queues, &queue.into()),
+        }
+    }
+
+    pub(super) fn queue_count(&self) -> usize {
+        self.queues.len()
+    }
+
+    pub(super) fn user(&mut self, queue: usize, user: &Arc<str>) -> usize {
+        let next = self.users.len();
+        *self.users.entry((queue, Arc::clone(user))).or_insert(next)
+    }
+
+    pub(super) fn known(&self, queue: usize, label: usize) -> Option<usize> {
+        self.by_queue_and_label.get(&(queue, label)).copied()
+    }
+
+    /// Opens the account of a leaf queue. `rooms` has what it and each queue above it may still take, by path.
+    pub(super) fn open(
+        &mut self,
+        (queue, label): (usize, usize),
+        (taken, guaranteed): (Booked, Booked),
+        rooms: impl Iterator<Item = (Arc<str>, Booked)>,
+    ) -> usize {
+        let purses = rooms.map(|(path, room)| {
+            *self.by_path.entry((path, label)).or_insert_with(|| {
+                self.purses.push(Purse { room, is_rough: false });
+                self.purses.len() - 1
+            })
+        });
+        let purses = purses.collect();
+        self.accounts.push(Account { queue, purses, taken, guaranteed });
+        let account = self.accounts.len() - 1;
+        self.by_queue_and_label.insert((queue, label), account);
+        account
+    }
+
+    /// Opens what a user may take of an account, unless that is known.
+    pub(super) fn open_user(
+        &mut self,
+        account_and_user: (usize, usize),
+        left: impl FnOnce() -> Option<Booked>,
+    ) {
+        let of_user = self.of_users.entry(account_and_user);
+        of_user.or_insert_with(|| left().map(|room| Purse { room, is_rough: false }));
+    }
+
+    /// Whether a container may start in these names. As in CapacityScheduler, a user may exceed the limit by one.
+    pub(super) fn admit(&self, (account, user): (usize, usize), booked: Booked) -> bool {
+        let purses = self.accounts[account].purses.iter();
+        let of_user = self.of_users.get(&(account, user)).copied().flatten();
+        purses.into_iter().all(|purse| booked.fits_into(self.purses[*purse].room))
+            && of_user.is_none_or(|purse| Booked::default().fits_into(purse.room))
+    }
+
+    /// Whether what these names may take depends on an end that is not predicted.
+    pub(super) fn is_rough(&self, (account, user): (usize, usize)) -> bool {
+        let of_user = self.of_users.get(&(account, user)).copied().flatten();
+        self.accounts[account].purses.iter().any(|purse| self.purses[*purse].is_rough)
+            || of_user.is_some_and(|purse| purse.is_rough)
+    }
+
+    pub(super) fn take(&mut self, (account, user): (usize, usize), booked: Booked) {
+        self.change((account, user), |room| room.minus(booked), false);
+        let taken = &mut self.accounts[account].taken;
+        *taken = taken.plus(booked);
+    }
+
+    pub(super) fn give_back(
+        &mut self,
+        (account, user): (usize, usize),
+        booked: Booked,
+        is_rough: bool,
+    ) {
+        self.change((account, user), |room| room.plus(booked), is_rough);
+        let taken = &mut self.accounts[account].taken;
+        *taken = taken.minus(booked);
+    }
+
+    fn change(
+        &mut self,
+        (account, user): (usize, usize),
+        change: impl Fn(Booked) -> Booked,
+        is_rough: bool,
+    ) {
+        let change = |purse: &mut Purse| {
+            purse.room = change(purse.room);
+            purse.is_rough |= is_rough;
+        };
+        let Self { accounts, purses, of_users, .. } = self;
+        for purse in &accounts[account].purses {
+            change(&mut purses[*purse]);
+        }
+        if let Some(Some(purse)) = of_users.get_mut(&(account, user)) {
+            change(purse);
+        }
+    }
+}
+
+impl Account {
+    /// CapacityScheduler serves the queue first that has the smallest part of its guarantee.
+    pub(super) fn served(&self) -> f64 {
+        self.taken.over(self.guaranteed, f64::INFINITY).memory
+    }
+}

@@ -1,0 +1,147 @@
+//! Takes the copy that a forecast reads.
+
+use super::room::{Load, Room};
+use super::{End, StartForecast, Waits};
+use crate::amounts::Amounts;
+use crate::cluster::Cluster;
+use crate::cluster::bookable::{
+    Booked, held_and_guaranteed, left_for_queues, left_for_user, next_of,
+};
+use crate::cluster::starts::PlannedStart;
+use crate::cluster::state::{Application, ApplicationId, Ask, NodeEntry, NodeId};
+use crate::fit::Peaks;
+use crate::running::Running;
+
+/// An executor past its predicted end is expected to run on for 1 ÷ 4 of its overdue time, as in the plan of starts.
+const LATE_PART: i64 = 4;
+
+/// The shortest time for which a container without a predicted end is expected to go on, in milliseconds.
+const SHORTEST_ROUGH_MS: i64 = 60_000;
+
+/// More than any amount, where CapacityScheduler does not count one.
+const UNCOUNTED: i64 = i64::MAX / 4;
+
+impl StartForecast {
+    /// Adds a node and what runs there. Nodes come before what waits.
+    pub fn add_node(&mut self, cluster: &Cluster, node: NodeId) {
+        let Some(entry) = cluster.node(node).filter(|entry| !entry.is_draining) else {
+            return;
+        };
+        let counts = cluster.settings.virtual_cores_count;
+        self.starvation_wait_ms = cluster.settings.starvation_wait_ms;
+        let room = self.rooms.len();
+        let label = self.accounts.label(&entry.label);
+        if label == self.examples.len() {
+            self.examples.push(node);
+        }
+        let mut left = cluster.decides(node, self.now_ms).then(|| {
+            let peaks = cluster.policy.by_plan().map_or(Peaks::Strict, |by| by.peaks);
+            let capacity = Amounts::rounded_down(entry.node.capacity);
+            capacity.plus(peaks.allowed_excess_of(capacity))
+        });
+        for (_, container) in cluster.state.containers_on(entry) {
+            let Some(running) = entry.node.get(container.executor) else {
+                continue;
+            };
+            let queue = self.accounts.queue(&container.taken_by.queue);
+            let account = self.open(cluster, &container.taken_by.queue, queue, (label, entry));
+            let user = self.accounts.user(queue, &container.taken_by.user);
+            let booked = container.request.bookable(counts).into();
+            let load = Load { booked, mean: container.taken_by.planned };
+            left = left.map(|left| left.minus(load.mean));
+            let (at_ms, is_rough) = end_of(running, self.now_ms);
+            let is_master = container.kind.is_application_master();
+            self.ends.push(End { at_ms, is_rough, room, load, account, user, is_master });
+        }
+        let free = entry.bookable_size(counts).minus(entry.booked);
+        let free = Booked::from(free.bookable(counts));
+        let registered = Booked::from(entry.registered.bookable(counts));
+        let registered = registered.minus(entry.booked.bookable(counts).into());
+        self.rooms.push(Room { label, free, registered, left, is_rough: false });
+    }
+
+    /// Adds an application that waits or is held, with what its queue and its user may still take on nodes like the
+    /// first of each label.
+    pub fn add_waiting(&mut self, cluster: &Cluster, id: ApplicationId, ask: &Ask) {
+        let Some(application) = cluster.application(id) else {
+            return;
+        };
+        if !application.countables.is_empty() {
+            return;
+        }
+        let queue = self.accounts.queue(&application.queue);
+        let user = self.accounts.user(queue, &application.user);
+        let predicted = application.demands.of(ask.kind);
+        let mut load = Load::default();
+        for label in (0..self.examples.len()).rev() {
+            if let Some(entry) = cluster.node(self.examples[label]) {
+                let account = self.open(cluster, &application.queue, queue, (label, entry));
+                self.open_user(cluster, (application, ask), entry, (account, user));
+                let booked = ask.request.bookable(cluster.settings.virtual_cores_count).into();
+                load = Load { booked, mean: entry.planned_mean(predicted, ask.request) };
+            }
+        }
+        let planned_ms = PlannedStart::of(cluster, id).map_or(i64::MAX, |start| start.first_ms);
+        self.waiting.push(Waits {
+            application: id,
+            rank: (-ask.priority, planned_ms, application.submitted_ms, id),
+            since_ms: application.waiting_since_ms,
+            load,
+            containers: ask.count,
+            length_ms: predicted.and_then(|it| it.demand.duration_ms()),
+            queue,
+            user,
+            is_held: application.held.is_some(),
+            is_master: ask.kind.is_application_master(),
+        });
+    }
+
+    /// The account of a leaf queue on nodes with the label of this one.
+    fn open(
+        &mut self,
+        cluster: &Cluster,
+        path: &str,
+        queue: usize,
+        (label, entry): (usize, &NodeEntry),
+    ) -> usize {
+        self.accounts.known(queue, label).unwrap_or_else(|| {
+            let shares = &cluster.bookable.shares;
+            let held = held_and_guaranteed(shares, path, &entry.label);
+            let left = left_for_queues(shares, path, &entry.label);
+            let left = left.map(|(path, left)| (path, counted(cluster, left)));
+            self.accounts.open((queue, label), held, left)
+        })
+    }
+
+    fn open_user(
+        &mut self,
+        cluster: &Cluster,
+        (application, ask): (&Application, &Ask),
+        entry: &NodeEntry,
+        account_and_user: (usize, usize),
+    ) {
+        let Cluster { settings, bookable, waiting, .. } = cluster;
+        self.accounts.open_user(account_and_user, || {
+            let next = next_of(settings, waiting, application, ask, entry);
+            left_for_user(&bookable.shares, &next).map(|left| counted(cluster, left))
+        });
+    }
+}
+
+/// Without the limit of what CapacityScheduler does not count.
+fn counted(cluster: &Cluster, left: Booked) -> Booked {
+    match cluster.settings.virtual_cores_count {
+        true => left,
+        false => Booked { millivcores: UNCOUNTED, ..left },
+    }
+}
+
+/// When a container ends, and whether that is not predicted: then it is taken to be in the middle of its life.
+fn end_of(running: &Running, now_ms: i64) -> (i64, bool) {
+    let has_run_ms = now_ms.saturating_sub(running.start_ms).max(0);
+    let Some(length_ms) = running.demand.duration_ms() else {
+        return (now_ms.saturating_add(has_run_ms.max(SHORTEST_ROUGH_MS)), true);
+    };
+    let left_ms = length_ms.saturating_sub(has_run_ms);
+    (now_ms.saturating_add(left_ms.max(-left_ms / LATE_PART).max(1)), false)
+}

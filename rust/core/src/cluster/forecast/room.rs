@@ -1,0 +1,50 @@
+//! What a container takes of a node, and what a node has left.
+
+use crate::amounts::Amounts;
+use crate::cluster::bookable::Booked;
+
+/// What a container takes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Load {
+    /// What is booked for it.
+    pub(super) booked: Booked,
+    /// The mean of its demand.
+    pub(super) mean: Amounts,
+}
+
+/// What a node has left.
+#[derive(Debug, Clone)]
+pub(super) struct Room {
+    /// The number of its label.
+    pub(super) label: usize,
+    /// What CapacityScheduler may still book.
+    pub(super) free: Booked,
+    /// What is not booked of its registered size, where a starving application is placed by request.
+    pub(super) registered: Booked,
+    /// What the means leave of the node; none where CapacityScheduler alone decides.
+    pub(super) left: Option<Amounts>,
+    /// Whether something ended there at a time that is not predicted.
+    pub(super) is_rough: bool,
+}
+
+impl Room {
+    /// Whether a container may start there by its demand, or by its request because it starves.
+    pub(super) fn fits(&self, load: &Load, starves: bool) -> bool {
+        let excess = |left: Amounts| load.mean.zip(left, |mean, left| (mean - left).max(0));
+        let fits = |left: Amounts| excess(left) == Amounts::ZERO;
+        load.booked.fits_into(self.free) && self.left.is_none_or(fits)
+            || starves && load.booked.fits_into(self.registered)
+    }
+
+    pub(super) fn take(&mut self, load: &Load) {
+        self.free = self.free.minus(load.booked);
+        self.registered = self.registered.minus(load.booked);
+        self.left = self.left.map(|left| left.minus(load.mean));
+    }
+
+    pub(super) fn give_back(&mut self, load: &Load) {
+        self.free = self.free.plus(load.booked);
+        self.registered = self.registered.plus(load.booked);
+        self.left = self.left.map(|left| left.plus(load.mean));
+    }
+}
