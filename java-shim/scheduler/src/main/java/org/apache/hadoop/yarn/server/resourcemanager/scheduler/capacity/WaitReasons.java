@@ -67,7 +67,7 @@ final class WaitReasons {
       if (attempt != null && RecordedActivity.begin(manager, null, Time.now(), attempt)) {
         JsonNode waiting = waiting(attempt.getApplicationId());
         if (isOurs(waiting)) {
-          FiCaSchedulerNode node = node(waiting.path("node").asText());
+          FiCaSchedulerNode node = node(waiting.path("node"));
           RecordedActivity.begin(manager, node, Time.now(), attempt);
           RecordedActivity.finish(manager, attempt, inWords(waiting));
         }
@@ -97,9 +97,9 @@ final class WaitReasons {
     return application == null ? null : application.getCurrentAppAttempt();
   }
 
-  /** Null if it is gone. */
-  private FiCaSchedulerNode node(String name) {
-    return name.isEmpty() ? null : scheduler.getNode(NodeId.fromString(name));
+  /** Null if it is gone, or the reason is one of all nodes. */
+  private FiCaSchedulerNode node(JsonNode name) {
+    return name.isTextual() ? scheduler.getNode(NodeId.fromString(name.asText())) : null;
   }
 
   /** Whoever may see the application reads it, and may not see others. */

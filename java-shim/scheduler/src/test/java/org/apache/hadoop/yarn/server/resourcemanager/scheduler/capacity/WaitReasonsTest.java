@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
@@ -42,19 +43,7 @@ class WaitReasonsTest {
   @Test
   void aMasterForWhichModeObserveRaisesNoNodeIsToldSo() throws Exception {
     try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
-      MockNM node = cluster.registerReporting("127.0.0.1:1", 2048, 2);
-      MockAM master = cluster.launch("default", node);
-      cluster.ask(master, 1024, 1);
-      cluster.heartbeatUntil("the node is full", () -> cluster.containers(master) == 2, node);
-      RMApp waiting =
-          MockRMAppSubmitter.submit(
-              cluster.resourceManager(),
-              MockRMAppSubmissionData.Builder.createWithMemory(1024, cluster.resourceManager())
-                  .withUser("somebody")
-                  .withQueue("default")
-                  .withApplicationTags(Collections.singleton("elastane.mode=observe"))
-                  .build());
-      awaitReason(cluster, node, waiting, "elastane");
+      RMApp waiting = observedOnAFullNode(cluster);
 
       reasons(cluster).tellDiagnostics();
 
@@ -115,21 +104,56 @@ class WaitReasonsTest {
       fill(cluster, node);
       RMApp waiting = cluster.submit("default");
       awaitReason(cluster, node, waiting, "elastane");
-      String path = "/ws/v1/cluster/scheduler/app-activities/" + waiting.getApplicationId();
-      WebClient anybody = new WebClient(cluster, null);
-      assertFalse(anybody.get(path + "?maxTime=30").body().contains("Elastane"));
-
-      Await.until(
-          "an activity",
-          () -> {
-            try {
-              return anybody.get(path).body().contains("Elastane: 127.0.0.1:1: memory");
-            } catch (IOException | InterruptedException e) {
-              throw new AssertionError(e);
-            }
-          });
-      assertTrue(anybody.get(path).body().contains("127.0.0.1:1"));
+      String told = awaitActivity(cluster, waiting, "Elastane: 127.0.0.1:1: memory");
+      assertTrue(told.contains("\"nodeId\":\"127.0.0.1:1\""), told);
     }
+  }
+
+  @Test
+  void aReasonOfAllNodesIsAnActivityOfNone() throws Exception {
+    try (TestCluster cluster = TestCluster.start(WebClient.withPage(directory))) {
+      RMApp waiting = observedOnAFullNode(cluster);
+      String told = awaitActivity(cluster, waiting, "Elastane: all nodes are booked: ");
+      assertFalse(told.contains("nodeId"), told);
+    }
+  }
+
+  /** Asks for an application's activities until they have these words. */
+  private static String awaitActivity(TestCluster cluster, RMApp waiting, String words)
+      throws Exception {
+    String path = "/ws/v1/cluster/scheduler/app-activities/" + waiting.getApplicationId();
+    WebClient anybody = new WebClient(cluster, null);
+    assertFalse(anybody.get(path + "?maxTime=30").body().contains("Elastane"));
+    AtomicReference<String> told = new AtomicReference<>();
+    Await.until(
+        "an activity",
+        () -> {
+          try {
+            told.set(anybody.get(path).body());
+            return told.get().contains(words);
+          } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+          }
+        });
+    return told.get();
+  }
+
+  /** Its master would fit only if the one node were raised, which mode observe forbids. */
+  private static RMApp observedOnAFullNode(TestCluster cluster) throws Exception {
+    MockNM node = cluster.registerReporting("127.0.0.1:1", 2048, 2);
+    MockAM master = cluster.launch("default", node);
+    cluster.ask(master, 1024, 1);
+    cluster.heartbeatUntil("the node is full", () -> cluster.containers(master) == 2, node);
+    RMApp waiting =
+        MockRMAppSubmitter.submit(
+            cluster.resourceManager(),
+            MockRMAppSubmissionData.Builder.createWithMemory(1024, cluster.resourceManager())
+                .withUser("somebody")
+                .withQueue("default")
+                .withApplicationTags(Collections.singleton("elastane.mode=observe"))
+                .build());
+    awaitReason(cluster, node, waiting, "elastane");
+    return waiting;
   }
 
   /** By demand, two containers fill the node. */
