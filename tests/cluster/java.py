@@ -53,8 +53,11 @@ def java_command(
     ]
 
 
-def run_java(command: Sequence[str], configuration: Path) -> None:
-    """Runs a Hadoop command to its end. Raises ProcessEnded with its output if it fails."""
+def run_java(command: Sequence[str], configuration: Path) -> str:
+    """Runs a Hadoop command to its end, and returns what it printed.
+
+    Raises ProcessEnded with its output if it fails.
+    """
     done = subprocess.run(
         command,
         env=java_environment(configuration),
@@ -67,3 +70,4 @@ def run_java(command: Sequence[str], configuration: Path) -> None:
         raise ProcessEnded(
             f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
         )
+    return done.stdout
