@@ -174,7 +174,7 @@ final class ApplicationsJson {
         || !(attempt.getQueue() instanceof CSQueue)) {
       return null;
     }
-    return LimitWords.of(attempt, (CSQueue) attempt.getQueue(), scheduler.getResourceCalculator());
+    return LimitWords.of(scheduler, attempt, (CSQueue) attempt.getQueue());
   }
 
   /** Adds to each entry when its application is expected to end. The core is asked once for all. */

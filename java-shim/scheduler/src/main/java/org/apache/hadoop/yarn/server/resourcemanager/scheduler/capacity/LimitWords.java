@@ -1,55 +1,109 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.util.Set;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.util.resource.ResourceCalculator;
 import org.apache.hadoop.yarn.util.resource.Resources;
 
 /**
- * The limit of a queue or user that an application's next container does not fit, with its amounts.
+ * The limit of a queue or user that an application's next container does not fit, with its amounts
+ * on the nodes with the label that it requests.
  */
 final class LimitWords {
-  private LimitWords() {}
+  private final CSQueue leaf;
+  private final ResourceCalculator calculator;
+  private final Resource cluster;
+  private final Resource next;
+  private final String label;
+  private final String onNodes;
+
+  private LimitWords(CapacityScheduler scheduler, CSQueue leaf, PendingAsks asks) {
+    this.leaf = leaf;
+    calculator = scheduler.getResourceCalculator();
+    cluster = scheduler.getClusterResource();
+    next = Resource.newInstance(asks.getMemoryMib(), asks.getVirtualCores());
+    label = asks.getLabel();
+    onNodes = isLabelled() ? " on nodes with label '" + label + "'" : "";
+  }
 
   /**
-   * Null if the next container fits every limit, or asks for nodes with a label.
+   * Null if the next container fits every limit.
    *
    * @param leaf the application's queue
    */
-  static String of(FiCaSchedulerApp attempt, CSQueue leaf, ResourceCalculator calculator) {
+  static String of(CapacityScheduler scheduler, FiCaSchedulerApp attempt, CSQueue leaf) {
     PendingAsks asks = PendingAsks.of(attempt);
-    if (asks.getCount() == 0 || asks.isForLabel()) {
+    if (asks.getCount() == 0) {
       return null;
     }
-    Resource next = Resource.newInstance(asks.getMemoryMib(), asks.getVirtualCores());
+    LimitWords words = new LimitWords(scheduler, leaf, asks);
+    String ofQueue = words.ofQueue();
+    return ofQueue == null ? words.ofUser(attempt.getUser()) : ofQueue;
+  }
+
+  private String ofQueue() {
     CSQueue full = null;
+    CSQueue withoutAccess = null;
     // The highest one: where the cluster is full, no queue below is to blame.
     for (CSQueue queue = leaf; queue != null; queue = queue.getParent()) {
-      Resource with = Resources.add(queue.getQueueResourceUsage().getUsed(), next);
-      if (!Resources.fitsIn(calculator, with, mostOf(queue))) {
+      if (!Resources.fitsIn(calculator, Resources.add(usedBy(queue), next), mostOf(queue))) {
         full = queue;
       }
+      if (!mayUseLabel(queue)) {
+        withoutAccess = queue;
+      }
     }
-    if (full != null) {
+    if (withoutAccess != null) {
       return String.format(
-          "queue %s has %s of at most %s, and the next container requests %s",
-          full.getQueuePath(), full.getQueueResourceUsage().getUsed(), mostOf(full), next);
+          "queue %s has no access to nodes with label '%s', which the next container requests",
+          withoutAccess.getQueuePath(), label);
     }
-    // CapacityScheduler lets a user pass the limit by one container.
-    if (isUsedUp(attempt.getHeadroom(), calculator)) {
-      return String.format(
-          "user %s has reached the limit of a user in queue %s; this application has %s, and the"
-              + " next container requests %s",
-          attempt.getUser(), leaf.getQueuePath(), attempt.getCurrentConsumption(), next);
+    if (full == null) {
+      return null;
     }
-    return null;
+    if (isLabelled() && full.getParent() == null && Resources.isNone(mostOf(full))) {
+      return String.format("no node has the label '%s', which the next container requests", label);
+    }
+    return String.format(
+        "queue %s has %s of at most %s%s, and the next container requests %s",
+        full.getQueuePath(), usedBy(full), mostOf(full), onNodes, next);
   }
 
-  private static Resource mostOf(CSQueue queue) {
-    return queue.getQueueResourceQuotas().getEffectiveMaxResource();
+  /** As CapacityScheduler counts it: a user passes the limit by one container. */
+  private String ofUser(String name) {
+    UsersManager users = (UsersManager) leaf.getAbstractUsersManager();
+    UsersManager.User user = users.getUser(name);
+    if (user == null) {
+      return null;
+    }
+    Resource used = user.getUsed(label);
+    Resource most =
+        users.getComputedResourceLimitForActiveUsers(
+            name, cluster, label, SchedulingMode.RESPECT_PARTITION_EXCLUSIVITY);
+    return Resources.greaterThan(calculator, cluster, used, most)
+        ? String.format(
+            "user %s has %s of at most %s in queue %s%s, and the next container requests %s",
+            name, used, most, leaf.getQueuePath(), onNodes, next)
+        : null;
   }
 
-  private static boolean isUsedUp(Resource left, ResourceCalculator calculator) {
-    return !Resources.fitsIn(calculator, Resource.newInstance(1, 1), left);
+  private boolean mayUseLabel(CSQueue queue) {
+    Set<String> labels = queue.getAccessibleNodeLabels();
+    return !isLabelled()
+        || (labels != null && (labels.contains(label) || labels.contains(RMNodeLabelsManager.ANY)));
+  }
+
+  private Resource usedBy(CSQueue queue) {
+    return queue.getQueueResourceUsage().getUsed(label);
+  }
+
+  private Resource mostOf(CSQueue queue) {
+    return queue.getQueueResourceQuotas().getEffectiveMaxResource(label);
+  }
+
+  private boolean isLabelled() {
+    return !label.equals(RMNodeLabelsManager.NO_LABEL);
   }
 }

@@ -20,7 +20,8 @@ import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
  */
 final class PendingAsks {
   /** No pending ask. */
-  static final PendingAsks NONE = new PendingAsks(false, 0, 0, 0L, 0, null, 0, false);
+  static final PendingAsks NONE =
+      new PendingAsks(false, 0, 0, 0L, 0, null, 0, false, RMNodeLabelsManager.NO_LABEL);
 
   /** Resource types begin with memory and virtual cores. */
   private static final int FIRST_COUNTABLE = 2;
@@ -33,6 +34,7 @@ final class PendingAsks {
   private final long[] countables;
   private final int count;
   private final boolean forLabel;
+  private final String label;
 
   private PendingAsks(
       boolean forApplicationMaster,
@@ -42,7 +44,8 @@ final class PendingAsks {
       int virtualCores,
       long[] countables,
       int count,
-      boolean forLabel) {
+      boolean forLabel,
+      String label) {
     this.forApplicationMaster = forApplicationMaster;
     this.requestPriority = requestPriority;
     this.priority = priority;
@@ -51,6 +54,7 @@ final class PendingAsks {
     this.countables = countables;
     this.count = count;
     this.forLabel = forLabel;
+    this.label = label;
   }
 
   /**
@@ -80,16 +84,19 @@ final class PendingAsks {
     int requestPriority = 0;
     int count = 0;
     boolean forLabel = false;
+    String nextLabel = RMNodeLabelsManager.NO_LABEL;
     // The keys are in the allocator's order.
     for (SchedulerRequestKey key : info.getSchedulerKeys()) {
       PendingAsk ask = info.getPendingAsk(key);
       if (ask.getCount() > 0) {
         count += ask.getCount();
         String label = info.getAppPlacementAllocator(key).getPrimaryRequestedNodePartition();
-        forLabel |= label != null && !label.equals(RMNodeLabelsManager.NO_LABEL);
+        boolean isLabelled = label != null && !label.equals(RMNodeLabelsManager.NO_LABEL);
+        forLabel |= isLabelled;
         if (next == null) {
           next = ask.getPerAllocationResource();
           requestPriority = key.getPriority().getPriority();
+          nextLabel = isLabelled ? label : RMNodeLabelsManager.NO_LABEL;
         }
       }
     }
@@ -105,7 +112,8 @@ final class PendingAsks {
         next.getVirtualCores(),
         countablesOf(next),
         count,
-        forLabel);
+        forLabel,
+        nextLabel);
   }
 
   boolean isForApplicationMaster() {
@@ -160,11 +168,17 @@ final class PendingAsks {
     return forLabel;
   }
 
+  /** The node label that the next container requests; empty for none. */
+  String getLabel() {
+    return label;
+  }
+
   /** Whether the next container fits by memory and virtual cores. */
   boolean fitInto(Resource free) {
     return count > 0 && memoryMib <= free.getMemorySize() && virtualCores <= free.getVirtualCores();
   }
 
+  /** Whether the core, which is told no label, would be told the same. */
   boolean sameAs(PendingAsks other) {
     return other != null
         && forApplicationMaster == other.forApplicationMaster

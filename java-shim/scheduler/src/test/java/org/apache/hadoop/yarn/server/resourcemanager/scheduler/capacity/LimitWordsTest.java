@@ -59,19 +59,19 @@ class LimitWordsTest {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
       MockAM master = cluster.launch("a", node);
       cluster.ask(master, 1024, 8);
-      cluster.heartbeatUntil("the user's part", () -> cluster.containers(master) >= 2, node);
-      cluster.heartbeat(node);
+      assertNull(words(cluster, master), "the limit is not reached");
+      cluster.heartbeatUntil("the user's part", () -> cluster.containers(master) == 3, node);
 
-      String words = words(cluster, master);
-      String expected = "user somebody has reached the limit of a user in queue root.a; this";
-      assertTrue(words.startsWith(expected), words);
+      assertEquals(
+          "user somebody has <memory:3072, vCores:3> of at most <memory:2048, vCores:2> in queue"
+              + " root.a, and the next container requests <memory:1024, vCores:1>",
+          words(cluster, master));
     }
   }
 
-  private static String words(TestCluster cluster, MockAM master) {
+  static String words(TestCluster cluster, MockAM master) {
     FiCaSchedulerApp attempt =
         cluster.capacityScheduler().getApplicationAttempt(master.getApplicationAttemptId());
-    return LimitWords.of(
-        attempt, (CSQueue) attempt.getQueue(), cluster.scheduler().getResourceCalculator());
+    return LimitWords.of(cluster.scheduler(), attempt, (CSQueue) attempt.getQueue());
   }
 }
