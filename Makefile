@@ -21,6 +21,9 @@ SERIES ?=
 SPARK_VERSION ?= 3.5.5
 # Versions of Spark and Scala of `make test-spark-plugin`; the first is the pom's, against which the jar is compiled
 SPARK_PLUGIN_VERSIONS ?= 4.1.1_2.13 3.5.5_2.12 3.5.5_2.13
+# Of `make test-versions`: versions of Hadoop, and test classes, with commas
+VERSIONS ?= 3.3.6 3.4.3 3.5.0
+VERSIONS_TESTS ?= ElastaneServletTest,RestAnswersTest,VisibleAnswersTest,SizesJsonTest,AdviceTest,CoreStatusTest,WaitReasonsTest,*LimitWordsTest
 # Test programs that `make test-v2` leaves out
 V2_WITHOUT ?=
 # Of `make test-hadoop`: Hadoop's version, and a part of the classes or modes, with commas (empty: all)
@@ -29,7 +32,8 @@ CLASSES ?=
 MODES ?= stock,off,observe,enforce
 
 CARGO := cargo
-MAVEN_LOUD := mvn --batch-mode --no-transfer-progress -Dhadoop.version=$(HADOOP_VERSION)
+MAVEN_ANY_VERSION := mvn --batch-mode --no-transfer-progress
+MAVEN_LOUD := $(MAVEN_ANY_VERSION) -Dhadoop.version=$(HADOOP_VERSION)
 MAVEN := $(MAVEN_LOUD) --quiet
 PYTHON := $(CURDIR)/target/venv/bin/python
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
@@ -55,7 +59,7 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
-	test-spark-plugin test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
+	test-spark-plugin test-versions test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
 	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist clean
 
@@ -104,6 +108,18 @@ test-spark-plugin: ## tests the Spark plugin's one jar with Spark 4.1.1 and, on 
 		$(MAVEN) test -pl java-shim/spark -Dmaven.main.skip \
 			-Dspark.version=$${versions%_*} -Dscala.binary.version=$${versions#*_} || exit 1; \
 	done
+
+test-versions: build-rust ## tests the scheduler's one jar, its page and REST, with VERSIONS of Hadoop; not part of `make test`
+	$(MAVEN) package -DskipTests -pl java-shim/scheduler
+	@mkdir -p target/test-versions; failed=0; for version in $(VERSIONS); do \
+		log=target/test-versions/$$version.log && \
+		{ $(MAVEN_ANY_VERSION) -Dstyle.color=never test -pl java-shim/scheduler -Dmaven.main.skip -Dhadoop.version=$$version \
+			-Delastane.tested=$(CURDIR)/java-shim/scheduler/target/elastane-scheduler-$(VERSION).jar \
+			-Delastane.test.classes=$(CURDIR)/target/test-versions/$$version \
+			-Dtest='$(VERSIONS_TESTS)' >$$log 2>&1 || failed=1; } && \
+		outcome=$$(grep -o 'Tests run: [0-9]*, Failures: [0-9]*, Errors: [0-9]*, Skipped: [0-9]*$$' $$log | tail -1) && \
+		echo "Hadoop $$version: $${outcome:-no test ran}; the log is $$log"; \
+	done; exit $$failed
 
 test-cluster: fetch build build-replay target/page-lint/node_modules ## tests with a real ResourceManager, NodeManagers, agents and Spark
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-cluster-half test-cluster-rest
