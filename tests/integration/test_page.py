@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,24 @@ from .expectations import (
     wait_containers,
     wait_waiting,
 )
+from .page_reading import (
+    chart_name,
+    check_console,
+    container_name,
+    mebibytes,
+    open_anew,
+    row_of,
+    texts_of,
+)
 from .rest_submission import submit_viewable
 
 CONTAINER_MB = 512
 CONTAINERS = 3
+MASTER_MB = 256
+# Half of what is planned, so that neither can be taken for the other.
+HELD_MB = 256
+# The shells and pipes of the command that holds it.
+BESIDE_MB = 40
 # More than the nodes have room for, however far they are raised.
 MANY = 60
 WAIT_SECONDS = 60.0
@@ -70,7 +85,15 @@ def until() -> Iterator[Alarm]:
 def running(cluster: Cluster, until: Alarm, work: Path, checkout: Checkout) -> str:
     """An application with a hostile name, whose containers all run and were measured."""
     shell = DistributedShell(cluster.resource_manager, work, checkout)
-    application = shell.submit(Sleepers(HOSTILE, CONTAINERS, CONTAINER_MB, until.pid))
+    sleepers = Sleepers(
+        HOSTILE,
+        CONTAINERS,
+        CONTAINER_MB,
+        until.pid,
+        master_memory_mb=MASTER_MB,
+        held_mb=HELD_MB,
+    )
+    application = shell.submit(sleepers)
     wait_containers(cluster, application, CONTAINERS + 1, WAIT_SECONDS)
     wait_all_measured(cluster, application, WAIT_SECONDS)
     return application
@@ -139,6 +162,46 @@ def test_the_address_without_a_slash_leads_to_the_page(
     assert browser.run("return location.pathname") == "/elastane/"
 
 
+@pytest.mark.parametrize("view", ["node", "application"])
+def test_a_container_has_the_memory_that_it_holds(
+    browser: Browser, page: str, running: str, container: dict[str, Any], view: str
+) -> None:
+    browser.open(f"{page}{views(container['node'], running)[view]}")
+
+    def row_as_held() -> dict[str, str]:
+        row = row_of(browser, "main section:nth-of-type(2)", container["container"])
+        used_mb = mebibytes(row.get("Used memory", ""))
+        return row if HELD_MB <= used_mb <= HELD_MB + BESIDE_MB else {}
+
+    row = browser.wait(row_as_held, f"{HELD_MB} MiB used", WAIT_SECONDS)
+    assert row["Requested"] == f"{CONTAINER_MB} MiB, 1 vcore"
+    # No profile is known yet.
+    assert (row["Planned memory"], row["Planned by"]) == (f"{CONTAINER_MB} MiB", "its request")
+
+
+def test_nodes_and_cluster_have_the_memory_that_is_held(
+    browser: Browser, cluster: Cluster, page: str, running: str
+) -> None:
+    """Before the other applications run."""
+    least_mb = CONTAINERS * HELD_MB
+    most_mb = CONTAINERS * (HELD_MB + BESIDE_MB) + MASTER_MB
+    nodes = [one["node"] for one in cluster.resource_manager.node_sizes()]
+
+    def is_on_nodes() -> bool:
+        rows = [row_of(browser, "main", node) for node in nodes]
+        used_mb = sum(mebibytes(row.get("Used memory", "")) for row in rows)
+        return least_mb <= used_mb <= most_mb
+
+    def is_on_cluster() -> bool:
+        told = re.search(r"Latest: physical.*, used ([\d.,]+ GiB)", browser.text("main figure"))
+        return told is not None and least_mb <= mebibytes(told[1]) <= most_mb
+
+    browser.open(f"{page}#nodes")
+    browser.wait(is_on_nodes, f"{least_mb} to {most_mb} MiB used", WAIT_SECONDS)
+    browser.open(f"{page}#cluster")
+    browser.wait(is_on_cluster, f"{least_mb} to {most_mb} MiB used", WAIT_SECONDS)
+
+
 def test_the_cluster_has_its_sizes(
     browser: Browser, cluster: Cluster, page: str, running: str, waiting: str
 ) -> None:
@@ -185,6 +248,9 @@ def test_applications_wait_and_run(
 
     # The reason changes, and the page asks every 5 s.
     browser.wait(is_reason_shown, "the reason that REST gives")
+    row = row_of(browser, "main section:nth-of-type(2)", running)
+    assert row["Containers"] == row["Booked vcores"] == str(CONTAINERS + 1)
+    assert mebibytes(row["Booked memory"]) == CONTAINERS * CONTAINER_MB + MASTER_MB
     browser.find("main input[type=search]")[0].send_keys(MANY_NAME)
     browser.wait(lambda: running not in browser.text("main"), "the filtered list")
     assert waiting in browser.text("main")
@@ -206,8 +272,9 @@ def test_decisions_are_filtered(
     browser.wait_text("main", container["container"])
     assert len(browser.find("main tbody tr")) == CONTAINERS + 1
     browser.open(f"{page}#decisions?container={container['container']}")
-    browser.wait_text("main", "1 loaded")
+    shown = browser.wait_text("main", "1 loaded")
     assert len(browser.find("main tbody tr")) == 1
+    assert f"requests {CONTAINER_MB} MiB, 1 vcore" in shown
 
 
 def test_what_is_not_there_is_said(browser: Browser, page: str, running: str) -> None:
@@ -323,32 +390,3 @@ def test_each_view_fits_and_is_pictured(
         wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert browser.run(wide) <= 0, f"{name} scrolls sideways at {width} pixels"
         assert browser.text("#errors") == ""
-
-
-def open_anew(browser: Browser, address: str) -> None:
-    """Loads a view with all its answers, also if it is the one that is shown."""
-    browser.open("about:blank")
-    browser.open(address)
-    browser.wait_text("#updated", "Updated")
-
-
-def check_console(browser: Browser, *statuses: int) -> None:
-    """Asserts that Chromium complains of nothing but answers with these statuses."""
-    browser.open("about:blank")
-    told = [f"status of {status} " for status in statuses]
-    assert [it for it in browser.errors() if not any(one in it for one in told)] == []
-
-
-def texts_of(application: str, name: str) -> set[str]:
-    """The texts by which a view can name an application or one of its containers."""
-    return {application, name, container_name(application), chart_name(application)}
-
-
-def container_name(application: str) -> str:
-    """How the id of each container of an application begins."""
-    return f"{application.replace('application', 'container')}_"
-
-
-def chart_name(application: str) -> str:
-    """How the charts of a node begin to name each container of an application."""
-    return f"{application.rpartition('_')[2]}/"
