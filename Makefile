@@ -148,8 +148,9 @@ test-hadoop: fetch build ## runs Hadoop's own ResourceManager tests on Elastane;
 	cd tests && $(PYTHON) -m hadoop_suite --hadoop-version $(HADOOP_TESTS_VERSION) --classes '$(CLASSES)' \
 		--modes $(MODES) --jobs $(JOBS)
 
-page-pictures: fetch-for-tests build ## takes the pictures of the page in docs/page, of a real cluster: 6 minutes
-	cd tests && $(PYTHON) -m page_pictures $(CURDIR)/docs/page
+page-pictures: fetch-for-tests build ## takes the pictures of the page in docs/page, of a real cluster: 5 minutes
+	cd tests && PAGE_PICTURES=$(CURDIR)/docs/page $(PYTHON) -m pytest -m "pictures or not pictures" \
+		integration/test_page_pictures.py
 
 fuzz: target/tools/bin/cargo-fuzz ## fuzzes input of the agent and of the ResourceManager (FUZZ_SECONDS=60 for each target)
 	@for target in $(FUZZ_TARGETS); do \

@@ -31,6 +31,7 @@ from .page_reading import (
     row_of,
     texts_of,
 )
+from .pictures import MOST_PIXELS, WIDTH, check_filled, picture_name, pictures_folder
 from .rest_submission import submit_viewable
 
 CONTAINER_MB = 512
@@ -43,7 +44,7 @@ BESIDE_MB = 40
 # More than the nodes have room for, however far they are raised.
 MANY = 60
 WAIT_SECONDS = 60.0
-WIDTHS = (1400, 500)
+WIDTHS = (WIDTH, 500)
 SCHEMES = ("light", "dark")
 # Written as HTML, its tag would not be seen. The quotes are for the shell that starts the
 # application master with this argument; there is no slash, as the name becomes a folder's.
@@ -375,8 +376,7 @@ def test_the_page_counts_applications_that_its_caller_may_not_view(
 def test_each_view_fits_and_is_pictured(
     browser: Browser,
     page: str,
-    work: Path,
-    running: str,
+    checkout: Checkout,
     waiting: str,
     container: dict[str, Any],
     scheme: str,
@@ -386,7 +386,10 @@ def test_each_view_fits_and_is_pictured(
     browser.prefer(scheme)
     for name, view in views(container["node"], waiting).items():
         open_anew(browser, f"{page}{view}")
-        browser.screenshot(work / f"{name}-{scheme}-{width}.png")
+        narrow = "" if width == WIDTHS[0] else f"-{width}"
+        picture = pictures_folder(checkout) / picture_name(f"{name}{narrow}", scheme)
+        browser.screenshot(picture, MOST_PIXELS)
+        check_filled(browser, picture)
         wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert browser.run(wide) <= 0, f"{name} scrolls sideways at {width} pixels"
         assert browser.text("#errors") == ""
