@@ -45,7 +45,7 @@ BOOTSTRAP := @command -v python3 >/dev/null \
 # What `make test` runs, in this order.
 TEST_STEPS := lint test-rust test-java test-cluster test-v2 \
 	'test-systemd SYSTEMD_TESTS=moves,watchdog,installed' \
-	bench-heartbeat bench-agent bench-learning \
+	bench-heartbeat bench-questions bench-agent bench-learning \
 	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
 # Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.
 CLUSTER_HALF := $(patsubst %,integration/test_%.py,kill_nine map_reduce plan_memory preemption resource_profiles)
@@ -60,7 +60,7 @@ export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
 	test-spark-plugin test-versions test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
-	bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
+	bench-questions bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist clean
 
 help: ## lists these targets
@@ -186,6 +186,9 @@ bench-core: ## times a round, a commit and a finish in the core; fails above its
 
 bench-heartbeat: build-rust ## times an idle heartbeat against CapacityScheduler's; fails above its bounds
 	$(MAVEN) test-compile exec:exec@bench-heartbeat -pl java-shim/scheduler
+
+bench-questions: ## times how long people's questions hold the core's lock; fails above its bounds
+	$(CARGO) test --release --locked --jobs $(JOBS) -p elastane-runtime --lib service_lock -- --ignored --nocapture
 
 bench-raise: build-rust ## times the scheduler's lock while 5,000 nodes are raised and lowered; not part of `make test`
 	$(MAVEN) test-compile exec:exec@bench-raise -pl java-shim/scheduler

@@ -14,7 +14,6 @@ use elastane_predict::Submission;
 use elastane_protocol::{decode, encode};
 use elastane_runs::{OpenRun, RunEvent, RunSettings};
 use elastane_store::MergeReport;
-use parking_lot::Mutex;
 
 use crate::adviser::{Advise, Adviser};
 use crate::counters::{Counters, Health, Status, count};
@@ -28,6 +27,7 @@ use crate::open_error::OpenError;
 use crate::questions::{Question, Sources};
 use crate::report::ReportError;
 use crate::service::Service;
+use crate::service_lock::ServiceLock;
 use crate::settings::RuntimeSettings;
 use crate::start_planner::StartPlannerThread;
 use crate::submission::{submission_record, wants_observe};
@@ -36,7 +36,7 @@ use crate::writer::JournalWriter;
 /// [`Service`] behind a lock. Four threads belong to it: they write the journal, write the depository, train models
 /// and plan starts. A fifth runs while an advice is computed. Callers wait for none of them.
 pub struct Elastane {
-    service: Arc<Mutex<Service>>,
+    service: Arc<ServiceLock>,
     depository: DepositoryThread,
     decisions: Arc<Decisions>,
     reports: LatestReports,
@@ -61,7 +61,7 @@ impl Elastane {
         let open_runs = std::mem::take(&mut found.open_runs);
         let (ended, running): (Vec<_>, Vec<_>) =
             open_runs.into_iter().partition(|run| run.ended_ms.is_some());
-        let service = Arc::new(Mutex::new(Service::new(settings.service, running)?));
+        let service = Arc::new(ServiceLock::new(Service::new(settings.service, running)?));
         let depository = DepositoryThread::open(
             found,
             settings.profile,

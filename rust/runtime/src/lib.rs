@@ -35,6 +35,7 @@ mod report;
 mod reprovisioning;
 mod runs;
 mod service;
+mod service_lock;
 mod settings;
 mod start_planner;
 mod starts;

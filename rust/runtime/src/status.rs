@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use elastane_core::Cluster;
 use elastane_core::cluster::{
     ApplicationId, Ask, ExpectedStart, LimitUse, NodeEntry, NodeId, Observed, PlannedStart,
-    StartForecast, WaitReason,
+    StartForecast, WaitReason, applications_after,
 };
 use serde::Serialize;
 
@@ -185,8 +185,8 @@ impl ExpectedStartStatus {
 
 /// Nodes that are copied, with what runs there, before a heartbeat gets its turn.
 const NODES_AT_ONCE: usize = 50;
-/// Reasons that are worked out before a heartbeat gets its turn.
-const REASONS_AT_ONCE: usize = 100;
+/// Applications that are looked at before a heartbeat gets its turn, with the reasons of those that wait.
+const APPLICATIONS_AT_ONCE: usize = 100;
 
 /// Plain data, taken in short steps under the service's lock; it is written in words without. Heartbeats wait for a
 /// step, and for neither words nor JSON. What begins or ends meanwhile may be left out.
@@ -198,7 +198,8 @@ pub struct StatusSnapshot {
     now_ms: i64,
     /// What is still to be done.
     nodes_to_copy: VecDeque<NodeId>,
-    to_ask: VecDeque<(ApplicationId, Ask)>,
+    /// The last application that was looked at.
+    looked_at: Option<ApplicationId>,
     nodes: Vec<(NodeId, NodeStatus)>,
     waiting: Vec<WaitingSnapshot>,
     forecast: StartForecast,
@@ -248,15 +249,13 @@ impl StatusSnapshot {
     /// Says what is to be copied.
     pub(crate) fn begin(cluster: &Cluster, runs: &Runs, is_advised: bool, now_ms: i64) -> Self {
         let enforces = cluster.settings().enforce;
-        let applications = cluster.applications();
-        let asking = applications.filter_map(|(id, it)| Some((id, it.waiting.or(it.held)?)));
         Self {
             mode: if is_advised { ADVISE } else { mode(enforces) },
             runs_recording: runs.recording(),
             runs_resumed: runs.resumed(),
             now_ms,
             nodes_to_copy: cluster.nodes().map(|(id, _)| id).collect(),
-            to_ask: asking.collect(),
+            looked_at: None,
             nodes: Vec::new(),
             waiting: Vec::new(),
             forecast: StartForecast::new(now_ms),
@@ -279,23 +278,24 @@ impl StatusSnapshot {
                     let fresh_for_ms = cluster.settings().fresh_for_ms;
                     let status = NodeStatus::of(entry, measured, fresh_for_ms, self.now_ms);
                     self.nodes.push((number, status));
-                    if !self.to_ask.is_empty() {
-                        self.forecast.add_node(cluster, number);
-                    }
+                    self.forecast.add_node(cluster, number);
                 }
             }
-        } else {
-            let some = REASONS_AT_ONCE.min(self.to_ask.len());
-            for (id, ask) in self.to_ask.drain(..some) {
-                self.forecast.add_waiting(cluster, id, &ask);
-                let waiting = WaitingSnapshot::of(cluster, deadlines, id, ask, self.now_ms);
-                let named = waiting.as_ref().and_then(|it| named_application(it.why.as_ref()?));
-                let named = named.and_then(|named| Some((named, cluster.application(named)?)));
-                self.applications.extend(named.map(|(named, it)| (named, it.id.clone())));
-                self.waiting.extend(waiting);
-            }
+            return true;
         }
-        !self.nodes_to_copy.is_empty() || !self.to_ask.is_empty()
+        let after = applications_after(cluster, self.looked_at).take(APPLICATIONS_AT_ONCE);
+        let some: Vec<_> = after.map(|(id, it)| (id, it.waiting.or(it.held))).collect();
+        self.looked_at = some.last().map(|(id, _)| *id).or(self.looked_at);
+        let asking = some.iter().filter_map(|(id, ask)| Some((*id, (*ask)?)));
+        for (id, ask) in asking {
+            self.forecast.add_waiting(cluster, id, &ask);
+            let waiting = WaitingSnapshot::of(cluster, deadlines, id, ask, self.now_ms);
+            let named = waiting.as_ref().and_then(|it| named_application(it.why.as_ref()?));
+            let named = named.and_then(|named| Some((named, cluster.application(named)?)));
+            self.applications.extend(named.map(|(named, it)| (named, it.id.clone())));
+            self.waiting.extend(waiting);
+        }
+        !some.is_empty()
     }
 
     /// The same in words.

@@ -26,7 +26,7 @@ pub use starts::{PlannedStart, StartPlan, StartSearch, plan_starts, read_by_plan
 pub use state::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Considered, Container,
     Countables, Demands, NodeEntry, NodeId, Observed, PlacedReason, Placement, Predicted, Refusal,
-    RegisteredOnly, Request, RunningContainer, Standing, Verdict, drain,
+    RegisteredOnly, Request, RunningContainer, Standing, Verdict, applications_after, drain,
 };
 
 use crate::container_kind::ContainerKind;

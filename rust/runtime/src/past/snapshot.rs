@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use elastane_core::cluster::{ApplicationId, QueueShare};
-use parking_lot::Mutex;
 
 use super::KeptOfApplications;
 use super::cluster::{PastApplication, PastCluster, PastNode};
 use super::record::RecordedApplication;
 use crate::depository::DepositoryThread;
 use crate::service::Service;
+use crate::service_lock::ServiceLock;
 use crate::settings::ServiceSettings;
 
 /// The record but for running applications, which are copied one by one.
@@ -45,7 +45,7 @@ impl PastSnapshot {
     /// The whole, with what the next runs would be planned by.
     pub(crate) fn complete(
         self,
-        service: &Mutex<Service>,
+        service: &ServiceLock,
         depository: &DepositoryThread,
     ) -> PastCluster {
         let ended = self.ended.iter().map(|record| RecordedApplication::clone(record));

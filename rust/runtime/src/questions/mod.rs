@@ -10,7 +10,6 @@ mod planned_series;
 mod predicted_ends;
 mod profiles;
 
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::adviser::{Adviser, LatestAdvice};
@@ -18,7 +17,7 @@ use crate::decisions::{Decisions, FoundDecisions, WantedDecisions};
 use crate::depository::DepositoryThread;
 use crate::latest_reports::LatestReports;
 use crate::past::PastSnapshot;
-use crate::service::Service;
+use crate::service_lock::ServiceLock;
 use container::{ContainerDetails, ContainerSnapshot};
 use node::{NodeDetails, NodeSnapshot};
 use plan::ClusterPlan;
@@ -26,7 +25,7 @@ use predicted_ends::PredictedEnds;
 use profiles::{FoundProfiles, WantedProfiles};
 
 /// Containers that are copied before a heartbeat gets its turn.
-const AT_ONCE: usize = 200;
+const AT_ONCE: usize = 50;
 
 /// A question, as JSON has it.
 #[derive(Debug, Deserialize)]
@@ -51,7 +50,7 @@ pub(crate) enum Question {
 
 /// Where the answers come from.
 pub(crate) struct Sources<'a> {
-    pub(crate) service: &'a Mutex<Service>,
+    pub(crate) service: &'a ServiceLock,
     pub(crate) decisions: &'a Decisions,
     pub(crate) reports: &'a LatestReports,
     pub(crate) depository: &'a DepositoryThread,

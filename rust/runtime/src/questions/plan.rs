@@ -2,11 +2,10 @@
 
 use elastane_core::cluster::NodeId;
 use elastane_core::{Cluster, Node};
-use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::planned_series::{PlannedSeries, PlannedSum};
-use crate::service::Service;
+use crate::service_lock::ServiceLock;
 
 /// Nodes that are copied before a heartbeat gets its turn.
 const AT_ONCE: usize = 50;
@@ -20,7 +19,7 @@ pub(crate) struct ClusterPlan {
 impl ClusterPlan {
     /// Of the nodes with a label, which is empty for those without; of all nodes without one. Nodes that come or go
     /// meanwhile may be left out.
-    pub(crate) fn of(service: &Mutex<Service>, label: Option<&str>, now_ms: i64) -> Self {
+    pub(crate) fn of(service: &ServiceLock, label: Option<&str>, now_ms: i64) -> Self {
         let ids = ids(service.lock().cluster(), label);
         let mut sum = PlannedSum::default();
         let mut nodes = 0;

@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use elastane_core::Cluster;
-use elastane_core::cluster::ApplicationId;
+use elastane_core::cluster::{ApplicationId, applications_after};
 use elastane_predict::RunLength;
 use elastane_runs::{ContainerKind, RunSettings};
-use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::depository::DepositoryThread;
 use crate::past::KeptOfApplications;
 use crate::service::Service;
+use crate::service_lock::ServiceLock;
 
 /// Applications that are copied before a heartbeat gets its turn.
 const AT_ONCE: usize = 20;
+/// Applications that are searched before a heartbeat gets its turn.
+const SEARCHED_AT_ONCE: usize = 500;
 
 /// By YARN's id; those whose end is not predicted are left out.
 #[derive(Debug, Serialize)]
@@ -39,11 +40,11 @@ impl PredictedEnds {
     /// Applications that wait for a container are left out: the missing container starts later than the others.
     pub(crate) fn of(
         ids: &[String],
-        service: &Mutex<Service>,
+        service: &ServiceLock,
         depository: &DepositoryThread,
         now_ms: i64,
     ) -> Self {
-        let running = running(service.lock().cluster(), ids);
+        let running = running(service, ids);
         let mut predicted_ends = BTreeMap::new();
         for some in running.chunks(AT_ONCE) {
             let snapshots = RunSnapshot::take_all(&service.lock(), some);
@@ -74,12 +75,25 @@ impl PredictedEnd {
 }
 
 /// Which of these applications wait for no container.
-fn running(cluster: &Cluster, ids: &[String]) -> Vec<ApplicationId> {
+fn running(service: &ServiceLock, ids: &[String]) -> Vec<ApplicationId> {
     let wanted: HashSet<&str> = ids.iter().map(String::as_str).collect();
-    let running = cluster.applications().filter(|(_, application)| {
-        application.waiting.or(application.held).is_none() && wanted.contains(&*application.id)
-    });
-    running.map(|(number, _)| number).collect()
+    let mut running = Vec::new();
+    let mut latest = None;
+    loop {
+        let service = service.lock();
+        let some = applications_after(service.cluster(), latest).take(SEARCHED_AT_ONCE);
+        let former = latest;
+        for (number, application) in some {
+            latest = Some(number);
+            let is_waiting = application.waiting.or(application.held).is_some();
+            if !is_waiting && wanted.contains(&*application.id) {
+                running.push(number);
+            }
+        }
+        if latest == former {
+            return running;
+        }
+    }
 }
 
 /// Plain data of one moment.

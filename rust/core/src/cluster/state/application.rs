@@ -1,11 +1,14 @@
 //! An application: its ask and its running containers.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::countables::Countables;
 use super::demands::Demands;
 use super::request::Request;
+use crate::cluster::Cluster;
 use crate::container_kind::ContainerKind;
+use crate::ids::ApplicationId;
 use crate::policy::Waiting;
 use crate::resources::Resources;
 
@@ -67,6 +70,15 @@ pub struct Application {
     pub standing: Standing,
     /// See [`Waiting::remaining_share`]; as computed last.
     pub(crate) remaining_share: Option<Resources>,
+}
+
+/// The applications that were added after this one, oldest first; all of them after none.
+pub fn applications_after(
+    cluster: &Cluster,
+    application: Option<ApplicationId>,
+) -> impl Iterator<Item = (ApplicationId, &Application)> {
+    let from = application.map_or(Bound::Unbounded, Bound::Excluded);
+    cluster.state.applications.range((from, Bound::Unbounded)).map(|(id, it)| (*id, it))
 }
 
 impl Application {
