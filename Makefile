@@ -48,7 +48,7 @@ TEST_STEPS := lint test-rust test-java test-cluster test-v2 \
 	bench-heartbeat bench-questions bench-agent bench-learning \
 	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
 # Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.
-CLUSTER_HALF := $(patsubst %,integration/test_%.py,kill_nine map_reduce plan_memory preemption resource_profiles)
+CLUSTER_HALF := $(patsubst %,integration/test_%.py,administration kill_nine map_reduce plan_memory preemption resource_profiles secure)
 SPARK_TESTS := $(patsubst %,integration/test_%.py,migration memory_preemption)
 # `systemd-hybrid`: version 1 with controllers, and version 2 without.
 BOOT ?= systemd
