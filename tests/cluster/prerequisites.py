@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +66,10 @@ FOR_TESTS = (
     Program("krb5kdc", "a Kerberos KDC", ("krb5-kdc",)),
     Program("kadmin.local", "its administration", ("krb5-admin-server",)),
 )
+
+# Packages that come with a service, which is neither started nor enabled.
+SERVICES = ("krb5-kdc", "krb5-admin-server")
+POLICY = Path("/usr/sbin/policy-rc.d")
 
 
 def find_program(command: str) -> Path | None:
@@ -125,12 +131,30 @@ def install(packages: list[str]) -> None:
     print(f"installing {' '.join(packages)} with apt-get", flush=True)
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     subprocess.run([*APT_GET, "update"], check=True, env=quiet)
-    subprocess.run(
-        [*APT_GET, "install", "--yes", "--no-install-recommends", *packages],
-        check=True,
-        env=quiet,
-        stdout=subprocess.DEVNULL,
-    )
+    with _no_services_started():
+        subprocess.run(
+            [*APT_GET, "install", "--yes", "--no-install-recommends", *packages],
+            check=True,
+            env=quiet,
+            stdout=subprocess.DEVNULL,
+        )
+    services = [package for package in packages if package in SERVICES]
+    if services and shutil.which("systemctl"):
+        subprocess.run(["systemctl", "disable", "--quiet", *services], check=False)
+
+
+@contextmanager
+def _no_services_started() -> Iterator[None]:
+    """Debian asks a program of this name whether it may start a service."""
+    if POLICY.exists():
+        yield
+        return
+    POLICY.write_text("#!/bin/sh\nexit 101\n")
+    POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        POLICY.unlink(missing_ok=True)
 
 
 def _python() -> list[Missing]:

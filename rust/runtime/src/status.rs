@@ -183,8 +183,9 @@ impl ExpectedStartStatus {
     }
 }
 
-/// Nodes that are copied, with what runs there, before a heartbeat gets its turn.
+/// Nodes that are copied before a heartbeat gets its turn, unless more than [`CONTAINERS_AT_ONCE`] run there.
 const NODES_AT_ONCE: usize = 50;
+const CONTAINERS_AT_ONCE: usize = 400;
 /// Applications that are looked at before a heartbeat gets its turn, with the reasons of those that wait.
 const APPLICATIONS_AT_ONCE: usize = 100;
 
@@ -271,8 +272,14 @@ impl StatusSnapshot {
         deadlines: &Deadlines,
     ) -> bool {
         if !self.nodes_to_copy.is_empty() {
-            let some = NODES_AT_ONCE.min(self.nodes_to_copy.len());
-            for number in self.nodes_to_copy.drain(..some) {
+            let copied = self.forecast.container_count();
+            for _ in 0..NODES_AT_ONCE {
+                if self.forecast.container_count() >= copied + CONTAINERS_AT_ONCE {
+                    break;
+                }
+                let Some(number) = self.nodes_to_copy.pop_front() else {
+                    break;
+                };
                 if let Some(entry) = cluster.node(number) {
                     let measured = measured.get(&number).cloned();
                     let fresh_for_ms = cluster.settings().fresh_for_ms;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::booked::Booked;
 use super::shares::{Shares, registered_of};
-use super::taken::{Next, Taken, room, with_ancestors};
+use super::taken::{Next, Taken, left, with_ancestors};
 
 /// What a queue holds on the nodes of a label, and what it is guaranteed there.
 pub(crate) fn held_and_guaranteed(shares: &Shares, queue: &str, label: &str) -> (Booked, Booked) {
@@ -27,7 +27,7 @@ pub(crate) fn left_for_queues(
         let (taken, at_most) = (part.taken, part.at_most(registered));
         let left = if is_raised {
             let by_demand = part.at_most_by_demand(registered);
-            room(taken, at_most, by_demand, shares.ceiling(path), taken)
+            left(taken, at_most, by_demand, shares.ceiling(path), taken)
         } else {
             at_most.minus(taken.requested)
         };

@@ -72,13 +72,24 @@ pub(super) fn room(
     ceiling: f64,
     container: Taken,
 ) -> Booked {
+    left(taken, at_most, by_demand, ceiling, container).max(Booked::default())
+}
+
+/// The same, below zero where more is taken.
+pub(super) fn left(
+    taken: Taken,
+    at_most: Booked,
+    by_demand: Option<Booked>,
+    ceiling: f64,
+    container: Taken,
+) -> Booked {
     let by_request = at_most.minus(taken.requested);
     let under_ceiling = at_most.scaled(Ratios::both(ceiling)).minus(taken.requested);
     let proven = container.demanded.over(container.requested, 1.0).map(|ratio| ratio.max(1e-3));
     let by_demand = by_demand.map_or(under_ceiling, |by_demand| {
         by_demand.minus(taken.demanded).scaled(proven.map(|ratio| 1.0 / ratio))
     });
-    by_request.max(by_demand.min(under_ceiling)).max(Booked::default())
+    by_request.max(by_demand.min(under_ceiling))
 }
 
 /// A queue's path and those above it, up to the root.

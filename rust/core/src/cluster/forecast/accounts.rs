@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::cluster::bookable::Booked;
 
-/// What may still be taken in one name, and whether that depends on an end that is not predicted.
+/// What may still be taken in one name, and whether it was full until an end that is not predicted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Purse {
     pub(super) room: Booked,
@@ -112,18 +112,19 @@ impl Accounts {
     }
 
     pub(super) fn take(&mut self, (account, user): (usize, usize), booked: Booked) {
-        self.change((account, user), |room| room.minus(booked), false);
+        self.change((account, user), |room| room.minus(booked), i64::MIN);
         let taken = &mut self.accounts[account].taken;
         *taken = taken.plus(booked);
     }
 
+    /// A container ends at a time that is not predicted: what had less room than `rough_below` is rough from now on.
     pub(super) fn give_back(
         &mut self,
         (account, user): (usize, usize),
         booked: Booked,
-        is_rough: bool,
+        rough_below: i64,
     ) {
-        self.change((account, user), |room| room.plus(booked), is_rough);
+        self.change((account, user), |room| room.plus(booked), rough_below);
         let taken = &mut self.accounts[account].taken;
         *taken = taken.minus(booked);
     }
@@ -132,11 +133,11 @@ impl Accounts {
         &mut self,
         (account, user): (usize, usize),
         change: impl Fn(Booked) -> Booked,
-        is_rough: bool,
+        rough_below: i64,
     ) {
         let change = |purse: &mut Purse| {
+            purse.is_rough |= purse.room.memory_bytes < rough_below;
             purse.room = change(purse.room);
-            purse.is_rough |= is_rough;
         };
         let Self { accounts, purses, of_users, .. } = self;
         for purse in &accounts[account].purses {

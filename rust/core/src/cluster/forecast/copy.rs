@@ -1,14 +1,16 @@
 //! Takes the copy that a forecast reads.
 
+use std::cmp::Reverse;
+
 use super::room::{Load, Room};
-use super::{End, StartForecast, Waits};
+use super::{End, ExpectedStart, StartForecast, Waits};
 use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::cluster::bookable::{
     Booked, held_and_guaranteed, left_for_queues, left_for_user, next_of,
 };
 use crate::cluster::starts::PlannedStart;
-use crate::cluster::state::{Application, ApplicationId, Ask, NodeEntry, NodeId};
+use crate::cluster::state::{Application, ApplicationId, Ask, NodeEntry, NodeId, Request};
 use crate::fit::Peaks;
 use crate::running::Running;
 
@@ -34,6 +36,8 @@ impl StartForecast {
         if label == self.examples.len() {
             self.examples.push(node);
         }
+        let shares = &cluster.bookable.shares;
+        let is_for_all = entry.label.is_empty() || shares.is_label_shared(&entry.label);
         let mut left = cluster.decides(node, self.now_ms).then(|| {
             let peaks = cluster.policy.by_plan().map_or(Peaks::Strict, |by| by.peaks);
             let capacity = Amounts::rounded_down(entry.node.capacity);
@@ -50,14 +54,25 @@ impl StartForecast {
             let load = Load { booked, mean: container.taken_by.planned };
             left = left.map(|left| left.minus(load.mean));
             let (at_ms, is_rough) = end_of(running, self.now_ms);
+            if !is_for_all {
+                self.labelled.insert(container.application);
+            }
             let is_master = container.kind.is_application_master();
             self.ends.push(End { at_ms, is_rough, room, load, account, user, is_master });
         }
-        let free = entry.bookable_size(counts).minus(entry.booked);
-        let free = Booked::from(free.bookable(counts));
-        let registered = Booked::from(entry.registered.bookable(counts));
-        let registered = registered.minus(entry.booked.bookable(counts).into());
-        self.rooms.push(Room { label, free, registered, left, is_rough: false });
+        // Below zero where more is booked than the node's size by now.
+        let unbooked = |size: Request| {
+            let booked = Booked::from(entry.booked.bookable(counts));
+            Booked::from(size.bookable(counts)).minus(booked)
+        };
+        self.rooms.push(Room {
+            label,
+            is_for_all,
+            free: unbooked(entry.bookable_size(counts)),
+            registered: unbooked(entry.registered),
+            left,
+            is_rough: false,
+        });
     }
 
     /// Adds an application that waits or is held, with what its queue and its user may still take on nodes like the
@@ -66,25 +81,35 @@ impl StartForecast {
         let Some(application) = cluster.application(id) else {
             return;
         };
-        if !application.countables.is_empty() {
+        if !application.countables.is_empty() || self.labelled.contains(&id) {
             return;
         }
         let queue = self.accounts.queue(&application.queue);
         let user = self.accounts.user(queue, &application.user);
         let predicted = application.demands.of(ask.kind);
-        let mut load = Load::default();
-        for label in (0..self.examples.len()).rev() {
+        let mut load = None;
+        for label in 0..self.examples.len() {
             if let Some(entry) = cluster.node(self.examples[label]) {
                 let account = self.open(cluster, &application.queue, queue, (label, entry));
                 self.open_user(cluster, (application, ask), entry, (account, user));
-                let booked = ask.request.bookable(cluster.settings.virtual_cores_count).into();
-                load = Load { booked, mean: entry.planned_mean(predicted, ask.request) };
+                load.get_or_insert_with(|| Load {
+                    booked: ask.request.bookable(cluster.settings.virtual_cores_count).into(),
+                    mean: entry.planned_mean(predicted, ask.request),
+                });
             }
         }
-        let planned_ms = PlannedStart::of(cluster, id).map_or(i64::MAX, |start| start.first_ms);
+        let Some(load) = load else {
+            return;
+        };
+        let planned = PlannedStart::of(cluster, id).map(|start| {
+            let at_ms = start.first_ms.max(self.now_ms);
+            ExpectedStart { at_ms, is_rough: false }
+        });
+        let planned_ms = planned.map_or(i64::MAX, |start| start.at_ms);
         self.waiting.push(Waits {
             application: id,
-            rank: (-ask.priority, planned_ms, application.submitted_ms, id),
+            rank: (Reverse(ask.priority), planned_ms, application.submitted_ms, id),
+            planned,
             since_ms: application.waiting_since_ms,
             load,
             containers: ask.count,

@@ -11,8 +11,17 @@ use crate::cluster::state::ApplicationId;
 /// The latest start that is forecast, in milliseconds: a day.
 const AHEAD_MS: i64 = 86_400_000;
 
-/// Number of comparisons of a container with a node; what is left then has no expected start.
-const COMPARISONS: usize = 2_000_000;
+/// Number of steps: a queue or an application that is compared with a node is one, a start is [`STEPS_OF_A_START`]. What
+/// is left then has no expected start.
+const STEPS: usize = 1_000_000;
+
+/// Number of steps that the look at what could start now may take.
+const STEPS_NOW: usize = STEPS / 2;
+
+const STEPS_OF_A_START: usize = 10;
+
+/// To pass over an application that is larger than what is free is that much cheaper.
+const LOOKS_OF_A_STEP: usize = 8;
 
 /// Number of applications of one queue, first in its order, that are compared with a node at a time.
 const COMPARED_OF_A_QUEUE: usize = 64;
@@ -52,8 +61,10 @@ struct Flow {
     expected: HashMap<ApplicationId, ExpectedStart>,
     /// Applications whose start is still unknown.
     unknown: usize,
+    /// The least memory that anybody waits for; by queue, and of all.
+    smallest_of_queue: Vec<i64>,
     smallest_bytes: i64,
-    comparisons: usize,
+    steps_left: usize,
 }
 
 fn is_held_up(has_waited_ms: i64) -> bool {
@@ -81,7 +92,11 @@ impl Flow {
         for (place, waits) in waiting.iter().enumerate() {
             queues[waits.queue].push(place);
         }
-        let smallest = waiting.iter().map(|waits| waits.load.booked.memory_bytes).min();
+        let mut smallest_of_queue = vec![i64::MAX; queues.len()];
+        for waits in &waiting {
+            let smallest = &mut smallest_of_queue[waits.queue];
+            *smallest = waits.load.booked.memory_bytes.min(*smallest);
+        }
         let all_end = ends.iter().enumerate().map(|(at, end)| (end.at_ms, Event::End(at)));
         let starve = waiting.iter().enumerate().filter_map(|(at, waits)| {
             let starves_ms = waits.since_ms.saturating_add(starvation_wait_ms);
@@ -100,8 +115,9 @@ impl Flow {
             accounts,
             open: BTreeSet::new(),
             expected: HashMap::new(),
-            smallest_bytes: smallest.unwrap_or(0),
-            comparisons: 0,
+            smallest_bytes: smallest_of_queue.iter().copied().min().unwrap_or(0),
+            smallest_of_queue,
+            steps_left: STEPS_NOW,
         }
     }
 
@@ -109,9 +125,10 @@ impl Flow {
         for room in 0..self.rooms.len() {
             self.fill(room, self.now_ms);
         }
+        self.steps_left += STEPS - STEPS_NOW;
         let latest_ms = self.now_ms.saturating_add(AHEAD_MS);
         while let Some(Reverse((at_ms, event))) = self.agenda.pop() {
-            if self.unknown == 0 || self.comparisons >= COMPARISONS || at_ms > latest_ms {
+            if self.unknown == 0 || self.steps_left == 0 || at_ms > latest_ms {
                 break;
             }
             match event {
@@ -122,16 +139,23 @@ impl Flow {
                 Event::Starves(place) => self.starves(place, at_ms),
             }
         }
+        for (application, planned) in
+            self.waiting.iter().filter_map(|it| Some((it.application, it.planned?)))
+        {
+            let expected = self.expected.entry(application).or_insert(planned);
+            if planned.at_ms < expected.at_ms {
+                *expected = planned;
+            }
+        }
         self.expected
     }
 
     /// A container ends; gives its node.
     fn end(&mut self, place: usize) -> usize {
         let End { room, load, account, user, is_master, is_rough, .. } = self.ends[place].clone();
-        let on = &mut self.rooms[room];
-        on.give_back(&load);
-        on.is_rough |= is_rough;
-        self.accounts.give_back((account, user), load.booked, is_rough);
+        self.rooms[room].give_back(&load, is_rough, self.smallest_bytes);
+        let rough_below = if is_rough { self.smallest_bytes } else { i64::MIN };
+        self.accounts.give_back((account, user), load.booked, rough_below);
         if is_master {
             self.masters[self.accounts.accounts[account].queue] += 1;
         }
@@ -152,11 +176,15 @@ impl Flow {
 
     /// Starts on a node what goes there, the queue first that has the smallest part of its guarantee.
     fn fill(&mut self, room: usize, at_ms: i64) {
-        while self.rooms[room].free.memory_bytes >= self.smallest_bytes {
-            let Some((place, account)) = self.next_for(room, at_ms) else {
+        while self.rooms[room].is_for_all
+            && self.rooms[room].free.memory_bytes >= self.smallest_bytes
+        {
+            let next = if self.steps_left > 0 { self.next_for(room, at_ms) } else { None };
+            let Some((place, account)) = next else {
                 self.open.insert(room);
                 return;
             };
+            self.steps_left = self.steps_left.saturating_sub(STEPS_OF_A_START);
             self.start(place, (room, account), at_ms);
         }
         self.open.remove(&room);
@@ -170,19 +198,41 @@ impl Flow {
             let account = accounts.known(queue, label)?;
             Some((accounts.accounts[account].served(), queue, account))
         };
-        let waits = (0..self.queues.len()).filter(|queue| !self.queues[*queue].is_empty());
+        let free_bytes = self.rooms[room].free.memory_bytes;
+        let waits = (0..self.queues.len()).filter(|queue| {
+            !self.queues[*queue].is_empty() && self.smallest_of_queue[*queue] <= free_bytes
+        });
         let mut in_order: Vec<_> = waits.filter_map(served).collect();
         in_order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (_, queue, account) in in_order {
-            let first = self.queues[queue].iter().copied().take(COMPARED_OF_A_QUEUE);
-            for place in first {
-                self.comparisons += 1;
-                if self.may_start(place, (room, account), at_ms) {
-                    return Some((place, account));
-                }
+            self.steps_left = self.steps_left.saturating_sub(1);
+            if let Some(place) = self.first_of(queue, (room, account), at_ms) {
+                return Some((place, account));
             }
         }
         None
+    }
+
+    /// The first application of a queue that may start on a node.
+    fn first_of(
+        &mut self,
+        queue: usize,
+        room_and_account: (usize, usize),
+        at_ms: i64,
+    ) -> Option<usize> {
+        let free = self.rooms[room_and_account.0].free;
+        let may_have_masters = self.masters[queue] > 0;
+        let (mut looked_at, mut compared) = (0, 0);
+        let first = self.queues[queue].iter().copied().find(|place| {
+            let Waits { is_held, load, .. } = &self.waiting[*place];
+            looked_at += 1;
+            let is_compared = (may_have_masters || !is_held) && load.booked.fits_into(free);
+            compared += usize::from(is_compared);
+            compared > COMPARED_OF_A_QUEUE
+                || is_compared && self.may_start(*place, room_and_account, at_ms)
+        });
+        self.steps_left = self.steps_left.saturating_sub(compared + looked_at / LOOKS_OF_A_STEP);
+        first.filter(|_| compared <= COMPARED_OF_A_QUEUE)
     }
 
     fn may_start(&self, place: usize, (room, account): (usize, usize), at_ms: i64) -> bool {
@@ -192,9 +242,7 @@ impl Flow {
         let starves = has_waited_ms >= self.starvation_wait_ms;
         // The mean of its demand fits there now, and its demand over time did not.
         let was_refused = at_ms <= self.now_ms && room.left.is_some() && is_held_up(has_waited_ms);
-        let may_have_a_master = !waits.is_held || self.masters[waits.queue] > 0;
-        may_have_a_master
-            && !was_refused
+        !was_refused
             && room.fits(&waits.load, starves)
             && self.accounts.admit((account, waits.user), waits.load.booked)
     }

@@ -3,7 +3,8 @@
 //! The plan of starts ([`crate::cluster::StartSearch`]) covers the first applications, on nodes where the core decides,
 //! by demand over time. The forecast covers the others: it lets the containers that run end when they are predicted to, and
 //! lets those that wait start in the order of their queues, on any node with room by request and, where the core decides,
-//! for the mean of their demand. It holds back nobody. `docs/decisions/0052` has the reasons.
+//! for the mean of their demand. It holds back nobody. Of the forecast and the plan, the earlier counts.
+//! `docs/decisions/0052` has the reasons.
 //!
 //! It reads a copy that is taken in short steps, and runs without the cluster.
 
@@ -11,6 +12,9 @@ mod accounts;
 mod copy;
 mod flow;
 mod room;
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use crate::cluster::state::ApplicationId;
 use crate::ids::NodeId;
@@ -27,6 +31,8 @@ pub struct StartForecast {
     accounts: Accounts,
     /// By the number of a label, a node with it.
     examples: Vec<NodeId>,
+    /// Those with containers on nodes that only those with the label go to.
+    labelled: HashSet<ApplicationId>,
     /// After this wait an application is placed by request.
     starvation_wait_ms: i64,
 }
@@ -58,7 +64,8 @@ struct End {
 struct Waits {
     application: ApplicationId,
     /// The smallest goes first in its queue.
-    rank: (i32, i64, i64, ApplicationId),
+    rank: (Reverse<i32>, i64, i64, ApplicationId),
+    planned: Option<ExpectedStart>,
     since_ms: i64,
     load: Load,
     containers: u32,
@@ -72,7 +79,12 @@ struct Waits {
 }
 
 impl StartForecast {
-    /// Nothing runs and nothing waits.
+    /// The number of containers that were copied.
+    pub fn container_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Nothing runs and nothing waits. What begins or ends between two steps of the copy makes the forecast wrong by that.
     pub fn new(now_ms: i64) -> Self {
         Self {
             now_ms,
@@ -81,6 +93,7 @@ impl StartForecast {
             waiting: Vec::new(),
             accounts: Accounts::default(),
             examples: Vec::new(),
+            labelled: HashSet::new(),
             starvation_wait_ms: i64::MAX,
         }
     }

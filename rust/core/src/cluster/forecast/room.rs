@@ -17,13 +17,15 @@ pub(super) struct Load {
 pub(super) struct Room {
     /// The number of its label.
     pub(super) label: usize,
+    /// Whether containers go there that ask for no label.
+    pub(super) is_for_all: bool,
     /// What CapacityScheduler may still book.
     pub(super) free: Booked,
     /// What is not booked of its registered size, where a starving application is placed by request.
     pub(super) registered: Booked,
     /// What the means leave of the node; none where CapacityScheduler alone decides.
     pub(super) left: Option<Amounts>,
-    /// Whether something ended there at a time that is not predicted.
+    /// Whether it had no room until something ended at a time that is not predicted.
     pub(super) is_rough: bool,
 }
 
@@ -42,7 +44,9 @@ impl Room {
         self.left = self.left.map(|left| left.minus(load.mean));
     }
 
-    pub(super) fn give_back(&mut self, load: &Load) {
+    /// `smallest_bytes` is the least that anybody waits for.
+    pub(super) fn give_back(&mut self, load: &Load, is_rough: bool, smallest_bytes: i64) {
+        self.is_rough |= is_rough && self.free.memory_bytes < smallest_bytes;
         self.free = self.free.plus(load.booked);
         self.registered = self.registered.plus(load.booked);
         self.left = self.left.map(|left| left.plus(load.mean));

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::SLOT_MS;
-use crate::cluster::{ExpectedStart, StartForecast};
+use crate::cluster::{ExpectedStart, StartForecast, plan_starts};
+use crate::policy::{ElastanePolicy, Favor};
 
 /// Two nodes of 8 GB where CapacityScheduler decides.
 fn observed() -> (Cluster, [NodeId; 2]) {
@@ -84,6 +85,8 @@ fn an_end_that_is_not_predicted_is_guessed_and_told() {
     let (mut cluster, [first, second]) = observed();
     runs(&mut cluster, first, Demands::default(), 8);
     runs(&mut cluster, second, lasting(1_000), 8);
+    let other = runs(&mut cluster, second, Demands::default(), 0);
+    cluster.application_moved(other, "root.b");
     let app = waits(&mut cluster, lasting(1), 8, 200_000);
     let rough = Some(ExpectedStart { at_ms: 400_000, is_rough: true });
     assert_eq!(expected(&cluster, 200_000)(app), rough, "as long again as it has run");
@@ -156,6 +159,56 @@ fn where_the_core_decides_it_waits_for_its_demand_and_starves_at_last() {
     let starves = settings().starvation_wait_ms;
     let start = ExpectedStart { at_ms: starves, is_rough: false };
     assert_eq!(expected(&cluster, 0)(app), Some(start));
+}
+
+#[test]
+fn a_plan_that_is_earlier_counts() {
+    let policy = ElastanePolicy { peaks: Peaks::Strict, favor: Favor::Balanced };
+    let mut cluster = Cluster::new(settings(), Box::new(policy));
+    let node = cluster.node_added("node-1:1", request(8, 8));
+    cluster.reported(node, physical(), 0);
+    let mut cores = vec![3.0; 5];
+    cores.resize(25, 0.5);
+    runs(&mut cluster, node, learned(&cores, 1.0), 1);
+    let app = waits(&mut cluster, learned(&[3.5; 10], 1.0), 1, 0);
+    assert_eq!(expected(&cluster, 0)(app), at(20), "it starves after a minute");
+    plan_starts(&mut cluster, 0);
+    assert_eq!(expected(&cluster, 0)(app), at(5), "the peak is over");
+}
+
+#[test]
+fn an_exclusive_label_is_for_those_that_ask_for_it() {
+    let (mut cluster, [first, second]) = observed();
+    runs(&mut cluster, first, lasting(10), 8);
+    cluster.node_labelled(second, "gpu");
+    let app = waits(&mut cluster, lasting(1), 8, 0);
+    assert_eq!(expected(&cluster, 0)(app), at(10));
+    let labelled = runs(&mut cluster, second, lasting(1), 1);
+    cluster.pending(labelled, ask(1, 1), 0);
+    assert_eq!(expected(&cluster, 0)(labelled), None);
+}
+
+#[test]
+fn a_node_that_holds_more_than_its_size_has_room_once_that_has_ended() {
+    let (mut cluster, [first, second]) = observed();
+    runs(&mut cluster, second, lasting(1_000), 8);
+    for slots in [10, 20] {
+        runs(&mut cluster, first, lasting(slots), 6);
+    }
+    let app = waits(&mut cluster, lasting(1), 6, 0);
+    assert_eq!(expected(&cluster, 0)(app), at(20));
+}
+
+#[test]
+fn without_any_node_nothing_is_expected() {
+    let (mut cluster, nodes) = observed();
+    let app = waits(&mut cluster, lasting(1), 1, 0);
+    let mut forecast = StartForecast::new(0);
+    nodes.iter().for_each(|node| forecast.add_node(&cluster, *node));
+    nodes.iter().for_each(|node| cluster.node_removed(*node));
+    let ask = cluster.application(app).and_then(|it| it.waiting).unwrap();
+    forecast.add_waiting(&cluster, app, &ask);
+    assert_eq!(forecast.run().get(&app), None);
 }
 
 #[test]
