@@ -45,6 +45,11 @@ pub fn decode<T: DeserializeOwned>(version: u16, body: &[u8]) -> Result<T, BodyE
     if version != crate::VERSION {
         return Err(BodyError::Version { got: version });
     }
+    read(body)
+}
+
+/// Decodes a body whose version is known to be that of `T`.
+pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, BodyError> {
     if body.len() > MAX_MESSAGE_BYTES {
         return Err(BodyError::TooLarge { bytes: body.len() });
     }

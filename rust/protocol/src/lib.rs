@@ -7,18 +7,21 @@
 mod body;
 pub mod frame;
 mod plan;
+mod previous;
 mod report;
 mod socket;
 
 pub use body::{BodyError, decode, encode};
 pub use plan::{ContainerPlan, Limits, Reply, Step};
+pub use previous::{PREVIOUS_VERSION, decode_report};
 pub use report::{
     CanLimit, Capacity, ContainerSamples, DecommissionOutcome, Decommissioned, MemoryVictim,
     Pressure, Report, Sample, StageProgress, Usage,
 };
 pub use socket::{AgentRequest, AgentResponse, RunningContainer};
 
-/// The version of all types in this crate. Both sides refuse any other.
+/// The version of all types in this crate. Both sides refuse any other, except that the core also reads a report of
+/// [`PREVIOUS_VERSION`].
 pub const VERSION: u16 = 5;
 
 /// The largest body, and the largest frame on the socket, in bytes.

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+use elastane_protocol::PREVIOUS_VERSION;
 use serde::Serialize;
 
 use crate::foresight::Foresight;
@@ -19,8 +20,10 @@ pub(crate) struct Counters {
     admitted_by_core: AtomicU64,
     admitted_by_capacity_scheduler: AtomicU64,
     pub(crate) refused_commits: AtomicU64,
-    pub(crate) reports: AtomicU64,
-    pub(crate) refused_reports: AtomicU64,
+    reports: AtomicU64,
+    /// Of these, in the previous version of the protocol.
+    previous_version_reports: AtomicU64,
+    refused_reports: AtomicU64,
     samples: AtomicU64,
     repeated_samples: AtomicU64,
     /// Measured time of containers that were planned by a profile, and the parts in which it covered their use.
@@ -83,6 +86,17 @@ impl Counters {
             depository_in_service: true.into(),
             journal_in_service: true.into(),
             ..Self::default()
+        }
+    }
+
+    /// Counts a report in a version of the protocol.
+    pub(crate) fn reported(&self, version: u16, is_taken: bool) {
+        if !is_taken {
+            return count(&self.refused_reports);
+        }
+        count(&self.reports);
+        if version == PREVIOUS_VERSION {
+            count(&self.previous_version_reports);
         }
     }
 

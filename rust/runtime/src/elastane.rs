@@ -11,7 +11,7 @@ use elastane_core::cluster::{
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_predict::Submission;
-use elastane_protocol::{decode, encode};
+use elastane_protocol::{decode_report, encode};
 use elastane_runs::{OpenRun, RunEvent, RunSettings};
 use elastane_store::MergeReport;
 
@@ -254,10 +254,7 @@ impl Elastane {
         now_ms: i64,
     ) -> Result<Vec<u8>, ReportError> {
         let reply = self.take_report(node, version, body, now_ms);
-        count(match reply {
-            Ok(_) => &self.counters.reports,
-            Err(_) => &self.counters.refused_reports,
-        });
+        self.counters.reported(version, reply.is_ok());
         reply
     }
 
@@ -268,7 +265,7 @@ impl Elastane {
         body: &[u8],
         now_ms: i64,
     ) -> Result<Vec<u8>, ReportError> {
-        let report = decode(version, body)?;
+        let report = decode_report(version, body)?;
         let mut service = self.service.lock();
         let Reported { reply, ingested, reprovisioned: _, records } =
             service.report(node, &report, now_ms)?;

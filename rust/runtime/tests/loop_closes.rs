@@ -3,13 +3,15 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{
     GB, NODE, START_MS, commit, journal, open, register, report, request, run_of, submission,
     unencoded_report,
 };
 use elastane_core::ContainerKind;
 use elastane_core::cluster::{Ask, CommitRequest, Request};
-use elastane_protocol::{Reply, VERSION, decode, encode};
+use elastane_protocol::{PREVIOUS_VERSION, Reply, VERSION, decode, encode};
 use elastane_runtime::ReportError;
 
 #[test]
@@ -139,6 +141,20 @@ fn a_queue_uses_what_its_containers_use() {
     let later: serde_json::Value =
         serde_json::from_str(&elastane.status(START_MS + 4_000)).unwrap();
     assert_eq!(later["nodes"][0]["measured"]["queues"], *queues);
+}
+
+#[test]
+fn a_report_of_the_previous_version_is_taken_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    register(&elastane);
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocol/tests/golden");
+    let body = std::fs::read(golden.join(format!("v{PREVIOUS_VERSION}-report.bin"))).unwrap();
+    elastane.report(NODE, PREVIOUS_VERSION, &body, START_MS).unwrap();
+    let status: serde_json::Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
+    assert_eq!(status["previous_version_reports"], 1);
+    assert_eq!(status["reports"], 1);
+    assert_eq!(status["nodes"][0]["physical_cpu_cores"], 16.0);
 }
 
 #[test]

@@ -84,6 +84,8 @@ enum CoreFigure {
   REPROVISION_MEASURED(Kind.COUNT, "ReprovisionMeasured", "Windows that measured a demand"),
   REPROVISION_TOO_LITTLE_LEFT(
       Kind.COUNT, "ReprovisionTooLittleLeft", "Windows that nothing could be lent for"),
+  PREVIOUS_VERSION_REPORTS(
+      Kind.COUNT, "PreviousVersionReports", "Reports in the previous version of the protocol"),
   PLANNING_FAILURES(Kind.COUNT, "PlanningFailures", "Searches of planned starts that panicked"),
   LEARNING_FAILURES(Kind.COUNT, "LearningFailures", "Steps of learning that panicked"),
   DEPOSITORY_FAILURES(
