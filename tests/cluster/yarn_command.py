@@ -1,4 +1,4 @@
-"""`yarn application`, as a user runs it."""
+"""`yarn application` and `yarn schedconf`, as people run them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,33 @@ from cluster.paths import Checkout
 from cluster.resource_manager import ResourceManager
 
 HEAP_MB = 128
-MAIN_CLASS = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
+CLASSES = "org.apache.hadoop.yarn.client.cli"
 
 
 def application_status(
     manager: ResourceManager, application: str, work: Path, checkout: Checkout
 ) -> str:
     """What `yarn application -status` prints."""
+    arguments = ("application", "-status", application)
+    return _run("ApplicationCLI", manager, work, checkout, *arguments)
+
+
+def update_queue(manager: ResourceManager, change: str, work: Path, checkout: Checkout) -> str:
+    """`yarn schedconf -update QUEUE:KEY=VALUE`; raises ProcessEnded with what is printed if the
+    change is refused."""
+    return _run("SchedConfCLI", manager, work, checkout, "-update", change)
+
+
+def _run(
+    main_class: str, manager: ResourceManager, work: Path, checkout: Checkout, *arguments: str
+) -> str:
     configuration = work / "yarn-command" / "conf"
     write_configuration(configuration, manager.client_properties(), work)
     command = java_command(
-        MAIN_CLASS,
+        f"{CLASSES}.{main_class}",
         [configuration, f"{checkout.hadoop_jars}/*"],
         HEAP_MB,
         [f"-Dwork={work}"],
-        ("application", "-status", application),
+        arguments,
     )
     return run_java(command, configuration)
