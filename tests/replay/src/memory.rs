@@ -65,10 +65,22 @@ fn touch(chunk: &mut MmapMut) {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
+    /// In a process of its own: other tests make this one larger.
     #[test]
     fn the_process_is_as_large_as_is_asked_for_and_gives_back() {
+        let alone = ["--exact", "--ignored", "memory::tests::holds_and_gives_back"];
+        let done = Command::new(std::env::current_exe().unwrap()).args(alone).output().unwrap();
+        let told = String::from_utf8_lossy(&done.stdout);
+        assert!(done.status.success() && told.contains("1 passed"), "{told}");
+    }
+
+    #[test]
+    #[ignore = "the test above starts it"]
+    fn holds_and_gives_back() {
         let mut memory = Memory::new().unwrap();
         memory.hold(64e6).unwrap();
         let held = resident_bytes().unwrap();
