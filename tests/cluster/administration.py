@@ -8,6 +8,7 @@ from cluster.hadoop_conf import write_configuration
 from cluster.java import java_command, run_java
 from cluster.paths import Checkout
 from cluster.resource_manager import ResourceManager
+from cluster.security import Security
 from cluster.waiting import wait_until
 
 HEAP_MB = 128
@@ -18,9 +19,20 @@ MAIN_CLASS = "org.apache.hadoop.yarn.client.cli.RMAdminCLI"
 class Administration:
     """With manual failover, only an administrator makes a ResourceManager active."""
 
-    def __init__(self, one: ResourceManager, work: Path, checkout: Checkout) -> None:
-        """Commands are sent to `one` ResourceManager, which knows the others."""
-        self._client_properties = one.client_properties()
+    def __init__(
+        self,
+        one: ResourceManager,
+        work: Path,
+        checkout: Checkout,
+        security: Security | None = None,
+    ) -> None:
+        """Commands are sent to `one` ResourceManager, which knows the others; in a secure cluster
+        with the administrator's ticket."""
+        self._client_properties = {
+            **(security.client if security else {}),
+            **one.client_properties(),
+        }
+        self._security = security
         self._work = work
         self._checkout = checkout
 
@@ -34,6 +46,10 @@ class Administration:
     def refresh_queues(self) -> None:
         """Raises ProcessEnded with what the administrator reads if the refresh is refused."""
         self._run("-refreshQueues")
+
+    def refresh_service_acls(self) -> None:
+        """Of hadoop-policy.xml."""
+        self._run("-refreshServiceAcl")
 
     def decommission_gracefully(self, time_out_seconds: int) -> None:
         """The nodes that the exclude file names; those that it no longer names come back."""
@@ -56,12 +72,14 @@ class Administration:
 
     def _run(self, *arguments: str) -> None:
         configuration = self._work / "administration" / "conf"
-        write_configuration(configuration, self._client_properties, self._work)
+        security = self._security
+        write_configuration(configuration, self._client_properties, self._work, security=security)
         command = java_command(
             MAIN_CLASS,
             [configuration, f"{self._checkout.hadoop_jars}/*"],
             HEAP_MB,
-            [f"-Dwork={self._work}"],
+            [f"-Dwork={self._work}", *(security.java_options if security else ())],
             arguments,
         )
-        run_java(command, configuration)
+        ticket = security.administrator.environment if security else None
+        run_java(command, configuration, ticket)

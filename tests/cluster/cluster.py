@@ -90,7 +90,10 @@ class Cluster:
 
     @property
     def administration(self) -> Administration:
-        return Administration(self.resource_manager, self.settings.work, self._checkout)
+        settings = self.settings
+        return Administration(
+            self.resource_manager, settings.work, self._checkout, settings.security
+        )
 
     def fail_over(self, manager: ResourceManager, *options: str) -> None:
         """Makes another ResourceManager active, once the former one no longer is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from cluster.paths import MissingArtifact
@@ -53,14 +53,16 @@ def java_command(
     ]
 
 
-def run_java(command: Sequence[str], configuration: Path) -> str:
+def run_java(
+    command: Sequence[str], configuration: Path, environment: Mapping[str, str] | None = None
+) -> str:
     """Runs a Hadoop command to its end, and returns what it printed.
 
     Raises ProcessEnded with its output if it fails.
     """
     done = subprocess.run(
         command,
-        env=java_environment(configuration),
+        env=java_environment(configuration) | dict(environment or {}),
         capture_output=True,
         text=True,
         timeout=COMMAND_SECONDS,

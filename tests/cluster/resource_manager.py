@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cluster.hadoop_conf import write_configuration
+from cluster.hadoop_conf import write_configuration, write_site
 from cluster.hadoop_daemon import hadoop_daemon
 from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
@@ -112,6 +112,12 @@ class ResourceManager:
         before a refresh."""
         keys = {f"yarn.scheduler.elastane.{key}": value for key, value in changed.items()}
         self._write_configuration(self._properties() | keys)
+
+    def rewrite_service_acls(self, acls: Mapping[str, str]) -> None:
+        """Changes hadoop-policy.xml of a secure cluster. Nothing reads it before a refresh."""
+        security = self._settings.security
+        assert security is not None
+        write_site(self._configuration / "hadoop-policy.xml", {**security.hadoop_policy, **acls})
 
     def _write_configuration(
         self, properties: Mapping[str, object], queues: Mapping[str, object] | None = None

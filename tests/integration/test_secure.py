@@ -288,6 +288,24 @@ def test_a_node_manager_cannot_report_for_another_node(
     wait_until(lambda: refused() == before + 1, "the refused report", WAIT_SECONDS)
 
 
+def test_the_service_acl_follows_a_refresh(
+    cluster: Cluster, security: Security, node_manager: Ticket, work: Path, checkout: Checkout
+) -> None:
+    """As in Hadoop, of connections that are opened after it."""
+    manager = cluster.resource_manager
+
+    def said() -> str:
+        return report_once(manager, "elsewhere:45454", security, node_manager, work, checkout)
+
+    assert "UNKNOWN_NODE" in said()
+    manager.rewrite_service_acls({"security.elastane.usage.protocol.acl": "nobody"})
+    cluster.administration.refresh_service_acls()
+    wait_until(lambda: "is not authorized for protocol" in said(), "the narrower ACL", WAIT_SECONDS)
+    manager.rewrite_service_acls({})
+    cluster.administration.refresh_service_acls()
+    wait_until(lambda: "UNKNOWN_NODE" in said(), "the former ACL", WAIT_SECONDS)
+
+
 def test_reports_are_encrypted(
     cluster: Cluster, security: Security, node_manager: Ticket, work: Path, checkout: Checkout
 ) -> None:

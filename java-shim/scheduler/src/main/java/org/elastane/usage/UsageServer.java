@@ -114,6 +114,15 @@ public final class UsageServer {
     LOG.info("Listening for agents' reports at {}", server.getListenerAddress());
   }
 
+  /** Reads hadoop-policy.xml anew, where service authorization is on and the port is open. */
+  public synchronized void refreshServiceAcl() {
+    if (server != null
+        && conf.getBoolean(CommonConfigurationKeys.HADOOP_SECURITY_AUTHORIZATION, false)) {
+      server.refreshServiceAcl(conf, new UsagePolicy());
+      LOG.info("The service ACL of the port for agents' reports was read anew");
+    }
+  }
+
   /** Closes the port if it is open. */
   public synchronized void stop() {
     if (server != null) {

@@ -7,9 +7,9 @@ import org.elastane.usage.RegisteredNodes;
 import org.elastane.usage.UsageServer;
 
 /**
- * What runs on an active ResourceManager only: the port for agents' reports, sharing, the page, the
- * look for the observe file, the sizes' metrics and history, and the reasons of applications that
- * wait.
+ * What runs on an active ResourceManager only: the port for agents' reports and its ACL, sharing,
+ * the page, the look for the observe file, the sizes' metrics and history, and the reasons of
+ * applications that wait.
  */
 final class ActiveServices {
   private final CoreGuard guard;
@@ -22,6 +22,7 @@ final class ActiveServices {
   private final RepeatedWork sizesFollow;
   private final RepeatedWork sizeHistory;
   private final RepeatedWork waitReasons;
+  private RepeatedWork serviceAcl;
   private UsageServer usageServer;
   private RetriedStart usagePort;
   private RetriedStart page;
@@ -66,6 +67,12 @@ final class ActiveServices {
           usageServer = new UsageServer(conf, registered, new UsageReports(guard, core, metrics));
           usagePort = new RetriedStart(parts.reports, "elastane-usage-port", usageServer::start);
           usagePort.start();
+          ServiceAclWatch watch =
+              new ServiceAclWatch(
+                  resourceManager::getResourceTrackerService, usageServer::refreshServiceAcl);
+          serviceAcl =
+              new RepeatedWork(guard, "service acl", ServiceAclWatch.INTERVAL_MS, watch::look);
+          serviceAcl.start();
         });
     guard.always(
         "show the page",
@@ -89,6 +96,9 @@ final class ActiveServices {
         });
     if (shared != null) {
       guard.always("stop sharing the depository", shared::close);
+    }
+    if (serviceAcl != null) {
+      guard.always("stop following the service ACL", serviceAcl::stop);
     }
     if (usagePort != null) {
       guard.always("stop taking reports", () -> usagePort.stop(usageServer::stop));
