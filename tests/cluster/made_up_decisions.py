@@ -22,6 +22,10 @@ def made_up_decision(number: int, time_ms: int, nodes: int, applications: int) -
         return {**one, "kind": "bookable", "ratio": 1.206, "reason": reason}
     if number % 13 == 0:
         return {**one, **container, "kind": "reprovision", **_correction(number // 13)}
+    if number % 17 == 0:
+        return {**one, **container, "kind": "preemption", **_preemption(number // 17)}
+    if number % 19 == 0:
+        return {**one, **container, "kind": "migration", **_migration(number // 19)}
     return {
         **one,
         **container,
@@ -44,6 +48,23 @@ def made_up_decision(number: int, time_ms: int, nodes: int, applications: int) -
         "physical_memory_bytes": NODE_MB << 20,
         "physical_vcores": NODE_VCORES,
     }
+
+
+def _preemption(turn: int) -> dict[str, Any]:
+    if turn % 2 == 0:
+        reason = "the node is short of memory, and its application has the newest containers"
+        amounts = {"resident_bytes": 3 << 30, "short_bytes": 1 << 30}
+        return {"cause": "short-of-memory", "outcome": "preempted", "reason": reason, **amounts}
+    reason = "its queue has more than its guarantee"
+    return {"cause": "capacity-scheduler", "outcome": "told", "queue": "root.etl", "reason": reason}
+
+
+def _migration(turn: int) -> dict[str, Any]:
+    if turn % 2 == 0:
+        reason = "the node is being decommissioned"
+        return {"cause": "node-drained", "state": "leaves", "reason": reason}
+    reason = "the node is short of memory"
+    return {"cause": "short-of-memory", "state": "no-executor", "reason": reason}
 
 
 def _correction(turn: int) -> dict[str, Any]:

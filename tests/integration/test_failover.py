@@ -220,6 +220,15 @@ def test_the_page_of_the_standby_leads_to_that_of_the_active_one(
         assert browser.errors() == []
 
 
+def test_the_command_follows_the_standby_to_the_active_one(
+    cluster: Cluster, sleepers: str, checkout: Checkout
+) -> None:
+    active = cluster.resource_manager
+    [standby] = [one for one in cluster.resource_managers if one is not active]
+    told = run_elastane(checkout, "explain", sleepers, "--resource-manager", standby.url)
+    assert f"{SLEEPERS + 1} containers" in told
+
+
 def test_hdfs_that_is_read_only_or_away_stops_nothing(
     cluster: Cluster, hdfs: Hdfs, sleepers: str
 ) -> None:

@@ -74,6 +74,34 @@ def test_a_correction_is_told_in_words(browser: Browser, page: str) -> None:
     assert {cell.text for cell in browser.find(KIND)} == {"reprovision"}
 
 
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (
+            "preemption",
+            (
+                "preempted; the node is short of memory, and its application has the newest"
+                " containers; 3 GiB resident, 1 GiB short",
+                "by CapacityScheduler; told; its queue has more than its guarantee",
+            ),
+        ),
+        (
+            "migration",
+            (
+                "its executor leaves: it takes no more tasks; the node is being decommissioned",
+                "stays: it is no Spark executor; the node is short of memory",
+            ),
+        ),
+    ],
+)
+def test_who_had_to_go_is_told_in_words(
+    browser: Browser, page: str, kind: str, told: tuple[str, ...]
+) -> None:
+    browser.open(f"{page}#decisions?kind={kind}")
+    browser.wait_text("main tbody", *told)
+    assert {cell.text for cell in browser.find(KIND)} == {kind}
+
+
 def test_older_decisions_are_loaded_and_new_ones_arrive(browser: Browser, page: str) -> None:
     browser.open(f"{page}#decisions?kind=refused")
     browser.wait_text("main", "100 loaded")

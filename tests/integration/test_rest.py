@@ -139,6 +139,26 @@ def test_who_waits_is_told_why(cluster: Cluster, waiting: str) -> None:
     assert application["waiting"]["reason"]
 
 
+def test_who_waits_is_told_when_it_is_expected_to_start(
+    cluster: Cluster, waiting: str, checkout: Checkout
+) -> None:
+    """Nobody has learned how long the containers run that it waits for."""
+
+    def expected() -> dict[str, Any] | None:
+        application = cluster.resource_manager.elastane_rest(f"applications/{waiting}")
+        start: dict[str, Any] | None = application["waiting"]["expected_start"]
+        return start
+
+    wait_until(lambda: expected() is not None, "an expected start", WAIT_SECONDS)
+    start = expected()
+    assert start is not None
+    assert start["is_rough"] is True
+    # The shortest time for which such a container is expected to go on is a minute.
+    assert start["in_ms"] > 30_000
+    told = _command(cluster, checkout, "explain", waiting)
+    assert ", expected to start in very roughly " in told
+
+
 def test_a_limit_of_capacity_scheduler_is_told_with_its_amounts(
     cluster: Cluster, waiting: str, held: str, checkout: Checkout
 ) -> None:
@@ -238,9 +258,11 @@ def test_the_command_has_what_rest_has_as_json(
 
 
 def test_the_command_shows_how_the_cluster_stands(
-    cluster: Cluster, waiting: str, checkout: Checkout
+    cluster: Cluster, waiting: str, held: str, checkout: Checkout
 ) -> None:
     told = _command(cluster, checkout, "status")
+    _, _, of_held = told.partition(f"{held} (")
+    assert " (limit of CapacityScheduler)\n  CapacityScheduler says: " in of_held
     assert told.startswith("Mode enforce, and the core is in service\n2 nodes: ")
     assert f"{waiting} (many, root.default) waits for " in told
     assert "root.default" in told

@@ -11,13 +11,13 @@ use super::resource_manager::ResourceManager;
 use super::subject::Subject;
 use super::watch::watched;
 use super::words::{
-    NOTHING, cores, counted, expected_to_end, gib_of_bytes, gib_of_mb, number, text, time, waiting,
+    NOTHING, capacity_scheduler_says, cores, counted, expected_to_end, gib_of_bytes, gib_of_mb,
+    number, text, time, waiting,
 };
 use super::{LiveOptions, parsed};
 use crate::decisions::DecisionsReport;
 use crate::failure::Failure;
 use crate::table::Table;
-use crate::units::printable;
 
 /// Why an application waits, a container is where it is, and what is planned for it, a node or a queue
 #[derive(Args)]
@@ -168,8 +168,8 @@ fn print_application(application: &Value, output: &mut Vec<u8>) -> Result<(), Fa
         (_, Value::Null) => writeln!(output, "It waits for no container")?,
         (_, why) => {
             writeln!(output, "It {}", waiting(why))?;
-            if let Some(words) = why["capacity_scheduler_says"].as_str() {
-                writeln!(output, "CapacityScheduler says: {}", printable(words))?;
+            if let Some(words) = capacity_scheduler_says(why) {
+                writeln!(output, "{words}")?;
             }
         }
     }

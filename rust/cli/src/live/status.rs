@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::LiveOptions;
 use super::watch::watched;
-use super::words::{cores, counted, gib_of_mb, number, text, waiting};
+use super::words::{capacity_scheduler_says, cores, counted, gib_of_mb, number, text, waiting};
 use crate::failure::Failure;
 use crate::table::Table;
 use crate::units::count;
@@ -81,6 +81,9 @@ fn print_waiting(status: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
     for one in shown {
         let (id, name) = (text(&one["application"]), text(&one["name"]));
         writeln!(output, "{id} ({name}, {}) {}", text(&one["queue"]), waiting(one))?;
+        if let Some(words) = capacity_scheduler_says(one) {
+            writeln!(output, "  {words}")?;
+        }
     }
     Ok(())
 }

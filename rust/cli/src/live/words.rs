@@ -45,7 +45,8 @@ pub(super) fn counted(number_of: &Value, noun: &str) -> String {
     count(number(number_of) as usize, noun)
 }
 
-/// `waits for 3 containers since 45 s, expected to start in about 20 s, planned to start in 20 s on HOST: why`.
+/// `waits for 3 containers since 45 s, expected to start in about 20 s, planned to start in 20 s on HOST: why (limit of
+/// Elastane)`.
 pub(super) fn waiting(waiting: &Value) -> String {
     let start = &waiting["planned_start"];
     let planned = match start["in_ms"].as_i64() {
@@ -67,12 +68,23 @@ pub(super) fn waiting(waiting: &Value) -> String {
         }
         None => String::new(),
     };
+    let whose = match waiting["limit_of"].as_str() {
+        Some("elastane") => " (limit of Elastane)",
+        Some("capacity-scheduler") => " (limit of CapacityScheduler)",
+        _ => "",
+    };
     format!(
-        "waits for {} since {}{expected}{planned}: {}{chance}",
+        "waits for {} since {}{expected}{planned}: {}{whose}{chance}",
         counted(&waiting["containers"], "container"),
         time(&waiting["for_ms"]),
         text(&waiting["reason"]),
     )
+}
+
+/// CapacityScheduler's own words, in a sentence of their own; none where it has none.
+pub(super) fn capacity_scheduler_says(waiting: &Value) -> Option<String> {
+    let words = waiting["capacity_scheduler_says"].as_str()?;
+    Some(format!("CapacityScheduler says: {}", printable(words)))
 }
 
 /// `is expected to end at TIME, with a probability of 80 % between TIME and TIME, by 3 earlier runs`.

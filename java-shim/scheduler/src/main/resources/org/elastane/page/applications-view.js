@@ -43,7 +43,7 @@ const WAITING = [
     number: true,
   },
   { heading: "Limit of", cell: (it) => limitOf(it.waiting), sort: (it) => it.waiting.limit_of },
-  { heading: "Why", cell: (it) => it.waiting.reason, wraps: true },
+  { heading: "Why", cell: (it) => it.waiting.capacity_scheduler_says ?? it.waiting.reason, wraps: true },
   {
     heading: "Expected start",
     cell: (it) => expectedStart(it.waiting.expected_start),

@@ -144,24 +144,10 @@ final class ApplicationsJson {
     entry.put("booked_vcores", booked.getVirtualCores());
     ObjectNode why = waiting.get(id.toString());
     if (why != null) {
-      why.put("capacity_scheduler_says", wordsOfCapacityScheduler(why, application, attempt));
+      why.put("capacity_scheduler_says", WaitReasons.capacitySchedulerSays(why, application));
     }
     entry.set("waiting", why == null ? JSON.nullNode() : why);
     return entry;
-  }
-
-  /**
-   * Why the application master waits, with the amounts of the limits of its queue and user; null if
-   * it runs, or Elastane lets it wait.
-   */
-  private static String wordsOfCapacityScheduler(
-      JsonNode why, RMApp application, FiCaSchedulerApp attempt) {
-    if (attempt == null || !attempt.isWaitingForAMContainer() || WaitReasons.isOurs(why)) {
-      return null;
-    }
-    String words = application.getDiagnostics().toString().trim();
-    // Elastane's words stand there until CapacityScheduler has looked at the application again.
-    return words.isEmpty() || words.contains(WaitReasons.OURS) ? null : words;
   }
 
   /**

@@ -37,6 +37,7 @@ final class VisibleStatus {
       shown.setAll((ObjectNode) entry);
       shown.put("name", application.getName());
       shown.put("queue", application.getQueue());
+      shown.put("capacity_scheduler_says", WaitReasons.capacitySchedulerSays(entry, application));
       shown.put("reason", visibility.withoutHidden(entry.path("reason").asText()));
     }
   }

@@ -9,6 +9,7 @@ import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt.AMState;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.activities.ActivitiesManager;
@@ -82,6 +83,21 @@ final class WaitReasons {
     return waiting.path("limit_of").asText().equals("elastane");
   }
 
+  /**
+   * CapacityScheduler's own words where an application master waits for a limit, with the amounts
+   * of its queue and user; null otherwise.
+   *
+   * @param waiting of the core's status
+   */
+  static String capacitySchedulerSays(JsonNode waiting, RMApp application) {
+    if (isOurs(waiting) || !waiting.path("request_priority").isNull()) {
+      return null;
+    }
+    String words = application.getDiagnostics().toString().trim();
+    // Elastane's words stand there until CapacityScheduler has looked at the application again.
+    return words.isEmpty() || words.contains(OURS) ? null : words;
+  }
+
   private JsonNode waiting(ApplicationId application) {
     for (JsonNode waiting : status.get().path("waiting")) {
       if (waiting.path("application").asText().equals(application.toString())) {
@@ -111,9 +127,10 @@ final class WaitReasons {
     return start.path("in_ms").isNumber()
         ? String.format(
             Locale.ROOT,
-            "%s%s; expected to start in %s %d s",
+            "%s%s; waits for %d s, and is expected to start in %s %d s",
             OURS,
             reason,
+            waiting.path("for_ms").asLong() / 1000,
             start.path("is_rough").asBoolean() ? "very roughly" : "about",
             start.get("in_ms").asLong() / 1000)
         : OURS + reason;

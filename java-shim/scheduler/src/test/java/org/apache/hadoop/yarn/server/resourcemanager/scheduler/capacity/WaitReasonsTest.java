@@ -81,12 +81,13 @@ class WaitReasonsTest {
       ObjectNode status = cluster.scheduler().link().status().snapshot().deepCopy();
       ObjectNode entry = (ObjectNode) entry(status, waiting);
       entry.put("reason", "it would delay the planned start of application_7_0009");
+      entry.put("for_ms", 7_400);
       entry.putObject("expected_start").put("in_ms", 42_500).put("is_rough", false);
 
       WaitReasons reasons = new WaitReasons(cluster.scheduler(), () -> status);
       String expected =
-          "it would delay the planned start of another application; expected to start in about"
-              + " 42 s.";
+          "it would delay the planned start of another application; waits for 7 s, and is expected"
+              + " to start in about 42 s.";
       // The scheduler's own thread may say the true reason between the two.
       Await.until(
           "the reason",
