@@ -140,7 +140,7 @@ def install(packages: list[str]) -> None:
         )
     services = [package for package in packages if package in SERVICES]
     if services and shutil.which("systemctl"):
-        subprocess.run(["systemctl", "disable", "--quiet", *services], check=False)
+        subprocess.run(["systemctl", "disable", "--now", "--quiet", *services], check=False)
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def test_a_change_of_a_queue_reads_the_settings_too_and_ends_nothing(
         key = f"root.default:maximum-capacity={maximum_capacity}"
         return update_queue(manager, key, work, checkout)
 
-    with pytest.raises(ProcessEnded, match="configuration"):
+    with pytest.raises(ProcessEnded, match="configuration is mutable"):
         cluster.administration.refresh_queues()
     assert manager.status()["mode"] == "observe"
 

@@ -149,9 +149,7 @@ def test_who_waits_is_told_when_it_is_expected_to_start(
         start: dict[str, Any] | None = application["waiting"]["expected_start"]
         return start
 
-    wait_until(lambda: expected() is not None, "an expected start", WAIT_SECONDS)
-    start = expected()
-    assert start is not None
+    start = wait_until(expected, "an expected start", WAIT_SECONDS)
     assert start["is_rough"] is True
     # The shortest time for which such a container is expected to go on is a minute.
     assert start["in_ms"] > 30_000
@@ -261,8 +259,10 @@ def test_the_command_shows_how_the_cluster_stands(
     cluster: Cluster, waiting: str, held: str, checkout: Checkout
 ) -> None:
     told = _command(cluster, checkout, "status")
-    _, _, of_held = told.partition(f"{held} (")
-    assert " (limit of CapacityScheduler)\n  CapacityScheduler says: " in of_held
+    lines = told.splitlines()
+    [at] = [place for place, line in enumerate(lines) if line.startswith(f"{held} (")]
+    assert lines[at].endswith(" (limit of CapacityScheduler)")
+    assert lines[at + 1].startswith("  CapacityScheduler says: ")
     assert told.startswith("Mode enforce, and the core is in service\n2 nodes: ")
     assert f"{waiting} (many, root.default) waits for " in told
     assert "root.default" in told

@@ -299,10 +299,14 @@ def test_the_service_acl_follows_a_refresh(
 
     assert "UNKNOWN_NODE" in said()
     manager.rewrite_service_acls({"security.elastane.usage.protocol.acl": "nobody"})
-    cluster.administration.refresh_service_acls()
-    wait_until(lambda: "is not authorized for protocol" in said(), "the narrower ACL", WAIT_SECONDS)
-    manager.rewrite_service_acls({})
-    cluster.administration.refresh_service_acls()
+    try:
+        cluster.administration.refresh_service_acls()
+        wait_until(
+            lambda: "is not authorized for protocol" in said(), "the narrower ACL", WAIT_SECONDS
+        )
+    finally:
+        manager.rewrite_service_acls({})
+        cluster.administration.refresh_service_acls()
     wait_until(lambda: "UNKNOWN_NODE" in said(), "the former ACL", WAIT_SECONDS)
 
 

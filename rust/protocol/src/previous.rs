@@ -11,6 +11,8 @@ use crate::{
 /// The version before [`VERSION`].
 pub const PREVIOUS_VERSION: u16 = 4;
 
+const _: () = assert!(PREVIOUS_VERSION + 1 == VERSION);
+
 /// Decodes a report of [`VERSION`] or of [`PREVIOUS_VERSION`]. A [`crate::Reply`] has the same bytes in both, so
 /// the reply to either is encoded by [`crate::encode`] and sent with the report's version.
 ///

@@ -1,4 +1,4 @@
-//! Recorded bytes of this and the previous protocol version. `vN-*.bin` were written by code of version N and never change.
+//! Recorded messages of this and the previous protocol version. `vN-*.bin` were written by code of version N and never change.
 //! A new version adds its own: raise `VERSION`, then run this test with `ELASTANE_WRITE_GOLDEN=1`, which writes only missing files.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

@@ -169,7 +169,7 @@ fn a_status_has_every_node_and_every_application_that_waits() {
     }
     let whole = serde_json::to_value(snapshot.into_status()).unwrap();
 
-    assert_eq!(steps, 3 + 3, "200 nodes or 100 reasons at once");
+    assert_eq!(steps, 9 + 3 + 1, "50 nodes or 100 applications at once; the last finds no more");
     let all = |list: &str, key: &str| -> Vec<String> {
         let entries = whole[list].as_array().unwrap().iter();
         entries.map(|it| it[key].as_str().unwrap().to_owned()).collect()

@@ -5,11 +5,18 @@ use std::sync::Arc;
 
 use crate::cluster::bookable::Booked;
 
-/// What may still be taken in one name, and whether it was full until an end that is not predicted.
+/// What may still be taken in one name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Purse {
     pub(super) room: Booked,
-    pub(super) is_rough: bool,
+    /// The part of it that is free because something ended at a time that is not predicted.
+    pub(super) rough: Booked,
+}
+
+impl Purse {
+    fn new(room: Booked) -> Self {
+        Self { room, rough: Booked::default() }
+    }
 }
 
 /// A leaf queue on the nodes of one label.
@@ -75,7 +82,7 @@ impl Accounts {
     ) -> usize {
         let purses = rooms.map(|(path, room)| {
             *self.by_path.entry((path, label)).or_insert_with(|| {
-                self.purses.push(Purse { room, is_rough: false });
+                self.purses.push(Purse::new(room));
                 self.purses.len() - 1
             })
         });
@@ -93,52 +100,66 @@ impl Accounts {
         left: impl FnOnce() -> Option<Booked>,
     ) {
         let of_user = self.of_users.entry(account_and_user);
-        of_user.or_insert_with(|| left().map(|room| Purse { room, is_rough: false }));
+        of_user.or_insert_with(|| left().map(Purse::new));
     }
 
-    /// Whether a container may start in these names. As in CapacityScheduler, a user may exceed the limit by one.
-    pub(super) fn admit(&self, (account, user): (usize, usize), booked: Booked) -> bool {
-        let purses = self.accounts[account].purses.iter();
-        let of_user = self.of_users.get(&(account, user)).copied().flatten();
-        purses.into_iter().all(|purse| booked.fits_into(self.purses[*purse].room))
-            && of_user.is_none_or(|purse| Booked::default().fits_into(purse.room))
+    /// Whether a container may start in these names.
+    pub(super) fn admit(&self, names: (usize, usize), booked: Booked) -> bool {
+        self.admit_without(names, booked, |_| Booked::default())
     }
 
-    /// Whether what these names may take depends on an end that is not predicted.
-    pub(super) fn is_rough(&self, (account, user): (usize, usize)) -> bool {
-        let of_user = self.of_users.get(&(account, user)).copied().flatten();
-        self.accounts[account].purses.iter().any(|purse| self.purses[*purse].is_rough)
-            || of_user.is_some_and(|purse| purse.is_rough)
+    /// Whether it may start only because of what is rough.
+    pub(super) fn is_rough_for(&self, names: (usize, usize), booked: Booked) -> bool {
+        !self.admit_without(names, booked, |purse| purse.rough)
     }
 
-    pub(super) fn take(&mut self, (account, user): (usize, usize), booked: Booked) {
-        self.change((account, user), |room| room.minus(booked), i64::MIN);
+    /// As in CapacityScheduler, a user may exceed the limit by one container.
+    fn admit_without(
+        &self,
+        (account, user): (usize, usize),
+        booked: Booked,
+        part: impl Fn(&Purse) -> Booked,
+    ) -> bool {
+        let left = |purse: &Purse| purse.room.minus(part(purse));
+        let of_user = self.of_users.get(&(account, user)).and_then(Option::as_ref);
+        let mut purses = self.accounts[account].purses.iter();
+        purses.all(|purse| booked.fits_into(left(&self.purses[*purse])))
+            && of_user.is_none_or(|purse| Booked::default().fits_into(left(purse)))
+    }
+
+    /// Whether a container of this size would exceed what these names may take.
+    pub(super) fn is_at_limit(&self, names: (usize, usize), memory_bytes: i64) -> bool {
+        !self.admit(names, Booked { memory_bytes, millivcores: 0 })
+    }
+
+    pub(super) fn take(&mut self, (account, user): (usize, usize), booked: Booked, is_rough: bool) {
+        self.change((account, user), |purse| {
+            purse.room = purse.room.minus(booked);
+            if is_rough {
+                purse.rough = purse.rough.minus(booked).max(Booked::default());
+            }
+        });
         let taken = &mut self.accounts[account].taken;
         *taken = taken.plus(booked);
     }
 
-    /// A container ends at a time that is not predicted: what had less room than `rough_below` is rough from now on.
     pub(super) fn give_back(
         &mut self,
         (account, user): (usize, usize),
         booked: Booked,
-        rough_below: i64,
+        is_rough: bool,
     ) {
-        self.change((account, user), |room| room.plus(booked), rough_below);
+        self.change((account, user), |purse| {
+            purse.room = purse.room.plus(booked);
+            if is_rough {
+                purse.rough = purse.rough.plus(booked);
+            }
+        });
         let taken = &mut self.accounts[account].taken;
         *taken = taken.minus(booked);
     }
 
-    fn change(
-        &mut self,
-        (account, user): (usize, usize),
-        change: impl Fn(Booked) -> Booked,
-        rough_below: i64,
-    ) {
-        let change = |purse: &mut Purse| {
-            purse.is_rough |= purse.room.memory_bytes < rough_below;
-            purse.room = change(purse.room);
-        };
+    fn change(&mut self, (account, user): (usize, usize), change: impl Fn(&mut Purse)) {
         let Self { accounts, purses, of_users, .. } = self;
         for purse in &accounts[account].purses {
             change(&mut purses[*purse]);

@@ -26,7 +26,7 @@ const UNCOUNTED: i64 = i64::MAX / 4;
 impl StartForecast {
     /// Adds a node and what runs there. Nodes come before what waits.
     pub fn add_node(&mut self, cluster: &Cluster, node: NodeId) {
-        let Some(entry) = cluster.node(node).filter(|entry| !entry.is_draining) else {
+        let Some(entry) = cluster.node(node) else {
             return;
         };
         let counts = cluster.settings.virtual_cores_count;
@@ -37,7 +37,7 @@ impl StartForecast {
             self.examples.push(node);
         }
         let shares = &cluster.bookable.shares;
-        let is_for_all = entry.label.is_empty() || shares.is_label_shared(&entry.label);
+        let is_open = entry.label.is_empty() || shares.is_label_shared(&entry.label);
         let mut left = cluster.decides(node, self.now_ms).then(|| {
             let peaks = cluster.policy.by_plan().map_or(Peaks::Strict, |by| by.peaks);
             let capacity = Amounts::rounded_down(entry.node.capacity);
@@ -54,7 +54,7 @@ impl StartForecast {
             let load = Load { booked, mean: container.taken_by.planned };
             left = left.map(|left| left.minus(load.mean));
             let (at_ms, is_rough) = end_of(running, self.now_ms);
-            if !is_for_all {
+            if !is_open {
                 self.labelled.insert(container.application);
             }
             let is_master = container.kind.is_application_master();
@@ -67,11 +67,11 @@ impl StartForecast {
         };
         self.rooms.push(Room {
             label,
-            is_for_all,
+            is_for_all: is_open && !entry.is_draining,
             free: unbooked(entry.bookable_size(counts)),
             registered: unbooked(entry.registered),
             left,
-            is_rough: false,
+            rough: Load::default(),
         });
     }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use super::accounts::Accounts;
+use super::queue::{Queue, is_held_up};
 use super::room::Room;
 use super::{End, ExpectedStart, StartForecast, Waits};
 use crate::cluster::state::ApplicationId;
@@ -20,18 +21,15 @@ const STEPS_NOW: usize = STEPS / 2;
 
 const STEPS_OF_A_START: usize = 10;
 
-/// To pass over an application that is larger than what is free is that much cheaper.
+/// Queues that are put in order, nodes that are passed over, and applications that are passed over as too large, that
+/// count as one step.
 const LOOKS_OF_A_STEP: usize = 8;
 
 /// Number of applications of one queue, first in its order, that are compared with a node at a time.
 const COMPARED_OF_A_QUEUE: usize = 64;
 
-/// Number of nodes with room that are compared when an application begins to starve.
+/// Number of nodes with room that are compared when an application begins to starve, or a limit leaves room again.
 const OTHERS_COMPARED: usize = 8;
-
-/// An application that could start now by all that is known, and has waited for this long, is held up by something
-/// unknown, such as a placement constraint. It has no expected start, and takes nothing.
-const HELD_UP_AFTER_MS: i64 = 10_000;
 
 /// A container whose length is not predicted is taken to run for this long once it started, in milliseconds.
 const UNKNOWN_LENGTH_MS: i64 = 600_000;
@@ -51,24 +49,16 @@ struct Flow {
     ends: Vec<End>,
     agenda: BinaryHeap<Reverse<(i64, Event)>>,
     waiting: Vec<Waits>,
-    /// By queue, the places of those that wait, in order.
-    queues: Vec<Vec<usize>>,
-    /// By queue, how many application masters it may start.
-    masters: Vec<u32>,
+    queues: Vec<Queue>,
     accounts: Accounts,
     /// The nodes that had room for somebody when they were last compared.
     open: BTreeSet<usize>,
     expected: HashMap<ApplicationId, ExpectedStart>,
     /// Applications whose start is still unknown.
     unknown: usize,
-    /// The least memory that anybody waits for; by queue, and of all.
-    smallest_of_queue: Vec<i64>,
+    /// The least memory that anybody waits for.
     smallest_bytes: i64,
     steps_left: usize,
-}
-
-fn is_held_up(has_waited_ms: i64) -> bool {
-    has_waited_ms >= HELD_UP_AFTER_MS
 }
 
 impl StartForecast {
@@ -88,15 +78,11 @@ impl Flow {
             now_ms, rooms, ends, mut waiting, accounts, starvation_wait_ms, ..
         } = copy;
         waiting.sort_unstable_by_key(|waits| waits.rank);
-        let mut queues = vec![Vec::new(); accounts.queue_count()];
+        let mut queues = vec![Queue::default(); accounts.queue_count()];
         for (place, waits) in waiting.iter().enumerate() {
-            queues[waits.queue].push(place);
+            queues[waits.queue].add(place, waits, now_ms);
         }
-        let mut smallest_of_queue = vec![i64::MAX; queues.len()];
-        for waits in &waiting {
-            let smallest = &mut smallest_of_queue[waits.queue];
-            *smallest = waits.load.booked.memory_bytes.min(*smallest);
-        }
+        let smallest = waiting.iter().map(|waits| waits.load.booked.memory_bytes).min();
         let all_end = ends.iter().enumerate().map(|(at, end)| (end.at_ms, Event::End(at)));
         let starve = waiting.iter().enumerate().filter_map(|(at, waits)| {
             let starves_ms = waits.since_ms.saturating_add(starvation_wait_ms);
@@ -106,7 +92,6 @@ impl Flow {
             now_ms,
             starvation_wait_ms,
             agenda: all_end.chain(starve).map(Reverse).collect(),
-            masters: vec![0; queues.len()],
             unknown: waiting.len(),
             rooms,
             ends,
@@ -115,8 +100,7 @@ impl Flow {
             accounts,
             open: BTreeSet::new(),
             expected: HashMap::new(),
-            smallest_bytes: smallest_of_queue.iter().copied().min().unwrap_or(0),
-            smallest_of_queue,
+            smallest_bytes: smallest.unwrap_or(0),
             steps_left: STEPS_NOW,
         }
     }
@@ -125,6 +109,11 @@ impl Flow {
         for room in 0..self.rooms.len() {
             self.fill(room, self.now_ms);
         }
+        if self.steps_left == 0 {
+            // Who could start now is not known, and so neither is what they would take from the others.
+            self.expected.clear();
+            self.agenda.clear();
+        }
         self.steps_left += STEPS - STEPS_NOW;
         let latest_ms = self.now_ms.saturating_add(AHEAD_MS);
         while let Some(Reverse((at_ms, event))) = self.agenda.pop() {
@@ -132,10 +121,7 @@ impl Flow {
                 break;
             }
             match event {
-                Event::End(place) => {
-                    let room = self.end(place);
-                    self.fill(room, at_ms);
-                }
+                Event::End(place) => self.end(place, at_ms),
                 Event::Starves(place) => self.starves(place, at_ms),
             }
         }
@@ -150,16 +136,23 @@ impl Flow {
         self.expected
     }
 
-    /// A container ends; gives its node.
-    fn end(&mut self, place: usize) -> usize {
+    /// A container ends, and its node has room; if its queue or user was at a limit, others have, too.
+    fn end(&mut self, place: usize, at_ms: i64) {
         let End { room, load, account, user, is_master, is_rough, .. } = self.ends[place].clone();
-        self.rooms[room].give_back(&load, is_rough, self.smallest_bytes);
-        let rough_below = if is_rough { self.smallest_bytes } else { i64::MIN };
-        self.accounts.give_back((account, user), load.booked, rough_below);
+        self.rooms[room].give_back(&load, is_rough);
+        let names = (account, user);
+        let was_at_limit = self.accounts.is_at_limit(names, self.smallest_bytes);
+        self.accounts.give_back(names, load.booked, is_rough);
         if is_master {
-            self.masters[self.accounts.accounts[account].queue] += 1;
+            let queue = &mut self.queues[self.accounts.accounts[account].queue];
+            queue.masters += 1;
+            queue.rough_masters += u32::from(is_rough);
         }
-        room
+        self.fill(room, at_ms);
+        if was_at_limit || is_master {
+            let open: Vec<_> = self.open.iter().copied().take(OTHERS_COMPARED).collect();
+            open.into_iter().for_each(|room| self.fill(room, at_ms));
+        }
     }
 
     /// An application is placed by request from now on.
@@ -168,8 +161,12 @@ impl Flow {
         if *containers == 0 || at_ms.saturating_sub(*since_ms) < self.starvation_wait_ms {
             return;
         }
-        let open = self.open.iter().copied().filter(|room| self.rooms[*room].fits(load, true));
-        for room in open.take(OTHERS_COMPARED).collect::<Vec<_>>() {
+        let passed = (self.open.len() / LOOKS_OF_A_STEP).min(self.steps_left);
+        let open = self.open.iter().copied().take(passed * LOOKS_OF_A_STEP + 1);
+        let open = open.filter(|room| self.rooms[*room].fits(load, true));
+        let open: Vec<_> = open.take(OTHERS_COMPARED).collect();
+        self.steps_left = self.steps_left.saturating_sub(passed);
+        for room in open {
             self.fill(room, at_ms);
         }
     }
@@ -199,10 +196,16 @@ impl Flow {
             Some((accounts.accounts[account].served(), queue, account))
         };
         let free_bytes = self.rooms[room].free.memory_bytes;
+        let asks_the_young = self.asks_the_young(room, at_ms);
         let waits = (0..self.queues.len()).filter(|queue| {
-            !self.queues[*queue].is_empty() && self.smallest_of_queue[*queue] <= free_bytes
+            let queue = &self.queues[*queue];
+            queue.smallest_bytes <= free_bytes
+                && (queue.is_young || !asks_the_young)
+                && queue.startable().next().is_some()
         });
         let mut in_order: Vec<_> = waits.filter_map(served).collect();
+        let looked_at = self.queues.len() / LOOKS_OF_A_STEP;
+        self.steps_left = self.steps_left.saturating_sub(looked_at);
         in_order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (_, queue, account) in in_order {
             self.steps_left = self.steps_left.saturating_sub(1);
@@ -221,12 +224,10 @@ impl Flow {
         at_ms: i64,
     ) -> Option<usize> {
         let free = self.rooms[room_and_account.0].free;
-        let may_have_masters = self.masters[queue] > 0;
         let (mut looked_at, mut compared) = (0, 0);
-        let first = self.queues[queue].iter().copied().find(|place| {
-            let Waits { is_held, load, .. } = &self.waiting[*place];
+        let first = self.queues[queue].startable().find(|place| {
             looked_at += 1;
-            let is_compared = (may_have_masters || !is_held) && load.booked.fits_into(free);
+            let is_compared = self.waiting[*place].load.booked.fits_into(free);
             compared += usize::from(is_compared);
             compared > COMPARED_OF_A_QUEUE
                 || is_compared && self.may_start(*place, room_and_account, at_ms)
@@ -235,15 +236,18 @@ impl Flow {
         first.filter(|_| compared <= COMPARED_OF_A_QUEUE)
     }
 
+    /// Whether only those that began to wait just now may go to a node: the mean of the others' demand may fit there, and
+    /// their demand over time did not.
+    fn asks_the_young(&self, room: usize, at_ms: i64) -> bool {
+        at_ms <= self.now_ms && self.rooms[room].left.is_some()
+    }
+
     fn may_start(&self, place: usize, (room, account): (usize, usize), at_ms: i64) -> bool {
         let waits = &self.waiting[place];
-        let room = &self.rooms[room];
         let has_waited_ms = at_ms.saturating_sub(waits.since_ms);
-        let starves = has_waited_ms >= self.starvation_wait_ms;
-        // The mean of its demand fits there now, and its demand over time did not.
-        let was_refused = at_ms <= self.now_ms && room.left.is_some() && is_held_up(has_waited_ms);
+        let was_refused = self.asks_the_young(room, at_ms) && is_held_up(has_waited_ms);
         !was_refused
-            && room.fits(&waits.load, starves)
+            && self.rooms[room].fits(&waits.load, has_waited_ms >= self.starvation_wait_ms)
             && self.accounts.admit((account, waits.user), waits.load.booked)
     }
 
@@ -255,26 +259,31 @@ impl Flow {
         let has_waited_ms = self.now_ms.saturating_sub(waits.since_ms);
         if is_first && at_ms <= self.now_ms && is_held_up(has_waited_ms) {
             self.unknown -= 1;
-            self.queues[queue].retain(|other| *other != place);
+            self.queues[queue].remove(place);
             return;
         }
+        let starves = at_ms.saturating_sub(waits.since_ms) >= self.starvation_wait_ms;
         waits.since_ms = at_ms;
         waits.containers = waits.containers.saturating_sub(1);
         let is_last = waits.containers == 0;
         let Waits { application, load, user, is_master, length_ms, is_held, .. } = *waits;
-        let on = &mut self.rooms[room];
-        on.take(&load);
-        let is_rough = on.is_rough || self.accounts.is_rough((account, user));
-        self.accounts.take((account, user), load.booked);
+        let names = (account, user);
+        let mut is_rough = self.rooms[room].is_rough_for(&load, starves)
+            || self.accounts.is_rough_for(names, load.booked);
+        if is_held {
+            let Queue { masters, rough_masters, .. } = &mut self.queues[queue];
+            is_rough |= masters == rough_masters;
+            *masters = masters.saturating_sub(1);
+            *rough_masters = (*rough_masters).min(*masters);
+        }
+        self.rooms[room].take(&load, is_rough);
+        self.accounts.take(names, load.booked, is_rough);
         if is_first {
             self.unknown -= 1;
             self.expected.insert(application, ExpectedStart { at_ms, is_rough });
         }
-        if is_held {
-            self.masters[queue] = self.masters[queue].saturating_sub(1);
-        }
         if is_last {
-            self.queues[queue].retain(|other| *other != place);
+            self.queues[queue].remove(place);
         }
         let end_ms = at_ms.saturating_add(length_ms.unwrap_or(UNKNOWN_LENGTH_MS));
         let is_rough = is_rough || length_ms.is_none();

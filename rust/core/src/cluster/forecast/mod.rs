@@ -11,6 +11,7 @@
 mod accounts;
 mod copy;
 mod flow;
+mod queue;
 mod room;
 
 use std::cmp::Reverse;

@@ -25,30 +25,51 @@ pub(super) struct Room {
     pub(super) registered: Booked,
     /// What the means leave of the node; none where CapacityScheduler alone decides.
     pub(super) left: Option<Amounts>,
-    /// Whether it had no room until something ended at a time that is not predicted.
-    pub(super) is_rough: bool,
+    /// The part of these that is free because something ended at a time that is not predicted.
+    pub(super) rough: Load,
 }
 
 impl Room {
     /// Whether a container may start there by its demand, or by its request because it starves.
     pub(super) fn fits(&self, load: &Load, starves: bool) -> bool {
-        let excess = |left: Amounts| load.mean.zip(left, |mean, left| (mean - left).max(0));
-        let fits = |left: Amounts| excess(left) == Amounts::ZERO;
-        load.booked.fits_into(self.free) && self.left.is_none_or(fits)
-            || starves && load.booked.fits_into(self.registered)
+        self.fits_beside(Load::default(), load, starves)
     }
 
-    pub(super) fn take(&mut self, load: &Load) {
+    /// Whether it may start there only because of what is rough.
+    pub(super) fn is_rough_for(&self, load: &Load, starves: bool) -> bool {
+        !self.fits_beside(self.rough, load, starves)
+    }
+
+    fn fits_beside(&self, other: Load, load: &Load, starves: bool) -> bool {
+        let with =
+            Load { booked: load.booked.plus(other.booked), mean: load.mean.plus(other.mean) };
+        let excess = |left: Amounts| with.mean.zip(left, |mean, left| (mean - left).max(0));
+        let fits = |left: Amounts| excess(left) == Amounts::ZERO;
+        with.booked.fits_into(self.free) && self.left.is_none_or(fits)
+            || starves && with.booked.fits_into(self.registered)
+    }
+
+    pub(super) fn take(&mut self, load: &Load, is_rough: bool) {
         self.free = self.free.minus(load.booked);
         self.registered = self.registered.minus(load.booked);
         self.left = self.left.map(|left| left.minus(load.mean));
+        if is_rough {
+            self.rough = Load {
+                booked: self.rough.booked.minus(load.booked).max(Booked::default()),
+                mean: self.rough.mean.minus(load.mean).max(Amounts::ZERO),
+            };
+        }
     }
 
-    /// `smallest_bytes` is the least that anybody waits for.
-    pub(super) fn give_back(&mut self, load: &Load, is_rough: bool, smallest_bytes: i64) {
-        self.is_rough |= is_rough && self.free.memory_bytes < smallest_bytes;
+    pub(super) fn give_back(&mut self, load: &Load, is_rough: bool) {
         self.free = self.free.plus(load.booked);
         self.registered = self.registered.plus(load.booked);
         self.left = self.left.map(|left| left.plus(load.mean));
+        if is_rough {
+            self.rough = Load {
+                booked: self.rough.booked.plus(load.booked),
+                mean: self.rough.mean.plus(load.mean),
+            };
+        }
     }
 }

@@ -93,6 +93,20 @@ fn an_end_that_is_not_predicted_is_guessed_and_told() {
 }
 
 #[test]
+fn only_what_needs_an_end_that_is_not_predicted_is_rough() {
+    let (mut cluster, [first, second]) = observed();
+    runs(&mut cluster, second, lasting(1_000), 8);
+    runs(&mut cluster, first, Demands::default(), 4);
+    runs(&mut cluster, first, lasting(50), 2);
+    let large = waits(&mut cluster, lasting(1_000), 6, 0);
+    let small = waits(&mut cluster, lasting(1), 2, 0);
+    let expected = expected(&cluster, 0);
+    assert_eq!(expected(small), at(0), "2 GB are free");
+    let rough = ExpectedStart { at_ms: 60_000, is_rough: true };
+    assert_eq!(expected(large), Some(rough), "they are not enough without the other 4 GB");
+}
+
+#[test]
 fn one_that_could_start_and_does_not_is_held_up_by_something_unknown() {
     let (mut cluster, [first, _]) = observed();
     runs(&mut cluster, first, lasting(20), 8);
@@ -123,14 +137,21 @@ fn a_queue_at_its_maximum_waits_for_its_own_containers() {
 
 #[test]
 fn a_held_application_starts_when_a_master_of_its_queue_ends() {
-    let (mut cluster, [first, _]) = observed();
     let slots = vec![Resources::from_array([0.1, 1e9, 0.0, 0.0]); 15];
     let master = Predicted::of(
         Demand::series(SLOT_MS, &slots).unwrap(),
         0.0,
         Basis::Profile("profile".into()),
     );
-    let demands = Demands::from_iter([(ContainerKind::ApplicationMaster, master)]);
+    let known = Demands::from_iter([(ContainerKind::ApplicationMaster, master)]);
+    assert_eq!(start_behind_a_master(known), at(15));
+    let rough = Some(ExpectedStart { at_ms: 60_000, is_rough: true });
+    assert_eq!(start_behind_a_master(Demands::default()), rough);
+}
+
+/// When an application is expected to start that is held while this one's application master runs.
+fn start_behind_a_master(demands: Demands) -> Option<ExpectedStart> {
+    let (mut cluster, [first, _]) = observed();
     let running = waiting(&mut cluster, "runs", demands, ask(1, 1));
     let commit = CommitRequest {
         container: "master",
@@ -147,7 +168,7 @@ fn a_held_application_starts_when_a_master_of_its_queue_ends() {
     cluster.set_standing(held, &[], Standing::Held);
     let master = ContainerKind::ApplicationMaster;
     cluster.pending(held, Ask { kind: master, count: 1, ..ask(1, 1) }, 0);
-    assert_eq!(expected(&cluster, 0)(held), at(15));
+    expected(&cluster, 0)(held)
 }
 
 #[test]
@@ -218,6 +239,17 @@ fn a_node_that_is_drained_takes_nobody() {
     drain(&mut cluster, &[second]);
     let app = waits(&mut cluster, lasting(1), 8, 0);
     assert_eq!(expected(&cluster, 0)(app), at(10));
+}
+
+#[test]
+fn what_ends_on_a_drained_node_gives_its_queue_room() {
+    let (mut cluster, [first, second]) = observed();
+    cluster.configure_queues(vec![share("root", 1.0, 1.0), share("root.default", 0.5, 0.5)]);
+    runs(&mut cluster, second, lasting(10), 8);
+    drain(&mut cluster, &[second]);
+    let app = waits(&mut cluster, lasting(1), 8, 0);
+    assert_eq!(expected(&cluster, 0)(app), at(10));
+    assert!(cluster.node(first).unwrap().containers().next().is_none());
 }
 
 proptest! {

@@ -114,12 +114,16 @@ public final class UsageServer {
     LOG.info("Listening for agents' reports at {}", server.getListenerAddress());
   }
 
-  /** Reads hadoop-policy.xml anew, where service authorization is on and the port is open. */
-  public synchronized void refreshServiceAcl() {
+  /**
+   * Takes the ACL of a policy, where service authorization is on and the port is open.
+   *
+   * @param policy hadoop-policy.xml
+   */
+  public synchronized void refreshServiceAcl(Configuration policy) {
     if (server != null
         && conf.getBoolean(CommonConfigurationKeys.HADOOP_SECURITY_AUTHORIZATION, false)) {
-      server.refreshServiceAcl(conf, new UsagePolicy());
-      LOG.info("The service ACL of the port for agents' reports was read anew");
+      server.refreshServiceAclWithLoadedConfiguration(policy, new UsagePolicy());
+      LOG.info("The port for agents' reports has the service ACL of hadoop-policy.xml");
     }
   }
 

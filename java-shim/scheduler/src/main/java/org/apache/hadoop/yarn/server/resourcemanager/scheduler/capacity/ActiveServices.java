@@ -68,8 +68,7 @@ final class ActiveServices {
           usagePort = new RetriedStart(parts.reports, "elastane-usage-port", usageServer::start);
           usagePort.start();
           ServiceAclWatch watch =
-              new ServiceAclWatch(
-                  resourceManager::getResourceTrackerService, usageServer::refreshServiceAcl);
+              new ServiceAclWatch(resourceManager, usageServer::refreshServiceAcl);
           serviceAcl =
               new RepeatedWork(guard, "service acl", ServiceAclWatch.INTERVAL_MS, watch::look);
           serviceAcl.start();

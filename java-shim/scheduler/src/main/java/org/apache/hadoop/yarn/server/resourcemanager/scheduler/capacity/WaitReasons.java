@@ -84,8 +84,8 @@ final class WaitReasons {
   }
 
   /**
-   * CapacityScheduler's own words where an application master waits for a limit, with the amounts
-   * of its queue and user; null otherwise.
+   * CapacityScheduler's own words where an application master waits, with the amounts of a limit of
+   * its queue or user; null if Elastane lets it wait, and otherwise.
    *
    * @param waiting of the core's status
    */
