@@ -28,10 +28,7 @@ class Administration:
     ) -> None:
         """Commands are sent to `one` ResourceManager, which knows the others; in a secure cluster
         with the administrator's ticket."""
-        self._client_properties = {
-            **(security.client if security else {}),
-            **one.client_properties(),
-        }
+        self._client_properties = one.client_properties()
         self._security = security
         self._work = work
         self._checkout = checkout

@@ -107,8 +107,6 @@ class DistributedShell:
         configuration = folder / "conf"
         security = self._security
         properties = self._resource_manager.client_properties()
-        if security is not None:
-            properties = {**security.client, **properties}
         write_configuration(configuration, properties, self._work, security=security)
         jars = self._checkout.hadoop_jars
         shell_jar = next(jars.glob("hadoop-yarn-applications-distributedshell-*.jar"))

@@ -78,7 +78,8 @@ class ResourceManager:
                 # Manual failover; automatic failover needs ZooKeeper.
                 "yarn.resourcemanager.ha.automatic-failover.enabled": False,
             }
-        return addresses | {
+        security = self._settings.security
+        return {**(security.client if security else {}), **addresses} | {
             # The default of 30 s delays every reconnection.
             "yarn.resourcemanager.connect.retry-interval.ms": 500,
             "yarn.application.classpath": f"$HADOOP_CONF_DIR,{self._checkout.hadoop_jars}/*",

@@ -31,8 +31,7 @@ def report_once(
     configuration = work / "reporter" / "conf"
     differing = {key.replace("_", "."): value for key, value in core_site.items()}
     sender = dataclasses.replace(security, core_site={**security.core_site, **differing})
-    properties = {**security.client, **manager.client_properties()}
-    write_configuration(configuration, properties, work, security=sender)
+    write_configuration(configuration, manager.client_properties(), work, security=sender)
     command = java_command(
         str(checkout.tests / "cluster" / "ReportOnce.java"),
         [configuration, checkout.scheduler_jar, f"{checkout.hadoop_jars}/*"],
