@@ -259,7 +259,7 @@ impl StatusSnapshot {
             looked_at: None,
             nodes: Vec::new(),
             waiting: Vec::new(),
-            forecast: StartForecast::new(now_ms),
+            forecast: StartForecast::new(cluster, now_ms),
             applications: HashMap::new(),
         }
     }

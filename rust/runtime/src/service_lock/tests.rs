@@ -27,7 +27,7 @@ const ASK: Request = Request { memory_bytes: GB, vcores: 1 };
 /// Does not fit beside the containers of any node.
 const LARGE_ASK: Request = Request { memory_bytes: 60 * GB, vcores: 1 };
 const NOW_MS: i64 = 1_000_000;
-/// Another program can only lengthen a hold. The shortest of so many equal ones is free of others.
+/// Other programs on the machine can only make a hold longer, so the shortest of this many equal holds counts.
 const ASKED_TIMES: usize = 15;
 const NAMES: usize = 200_000;
 /// A prime, so that a copy takes names from all over.

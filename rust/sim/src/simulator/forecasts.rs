@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use elastane_core::cluster::{ApplicationId, Ask, Cluster, PlannedStart, StartForecast};
+use elastane_core::cluster::{ApplicationId, Cluster, PlannedStart, StartForecast};
 
 /// An expected start of an application's next container, and when it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,13 +44,8 @@ impl Forecasts {
             return;
         };
         self.next_ms = now_ms.saturating_add(every_ms);
-        let mut forecast = StartForecast::new(now_ms);
-        cluster.nodes().for_each(|(node, _)| forecast.add_node(cluster, node));
-        let applications = cluster.applications();
-        let waiting: Vec<(ApplicationId, Ask)> =
-            applications.filter_map(|(id, it)| Some((id, it.waiting.or(it.held)?))).collect();
-        waiting.iter().for_each(|(id, ask)| forecast.add_waiting(cluster, *id, ask));
-        let expected = forecast.run();
+        let expected = StartForecast::of(cluster, now_ms).run();
+        let waiting = cluster.applications().filter(|(_, it)| it.waiting.or(it.held).is_some());
         for (id, _) in waiting {
             let start = ForecastStart {
                 asked_ms: now_ms,

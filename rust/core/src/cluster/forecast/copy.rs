@@ -9,13 +9,10 @@ use crate::cluster::Cluster;
 use crate::cluster::bookable::{
     Booked, held_and_guaranteed, left_for_queues, left_for_user, next_of,
 };
-use crate::cluster::starts::PlannedStart;
+use crate::cluster::starts::{LATE_PART, PlannedStart};
 use crate::cluster::state::{Application, ApplicationId, Ask, NodeEntry, NodeId, Request};
 use crate::fit::Peaks;
 use crate::running::Running;
-
-/// An executor past its predicted end is expected to run on for 1 ÷ 4 of its overdue time, as in the plan of starts.
-const LATE_PART: i64 = 4;
 
 /// The shortest time for which a container without a predicted end is expected to go on, in milliseconds.
 const SHORTEST_ROUGH_MS: i64 = 60_000;
@@ -24,13 +21,24 @@ const SHORTEST_ROUGH_MS: i64 = 60_000;
 const UNCOUNTED: i64 = i64::MAX / 4;
 
 impl StartForecast {
+    /// The whole copy at once, for owners without other threads.
+    pub fn of(cluster: &Cluster, now_ms: i64) -> Self {
+        let mut forecast = Self::new(cluster, now_ms);
+        cluster.nodes().for_each(|(node, _)| forecast.add_node(cluster, node));
+        for (id, application) in cluster.applications() {
+            if let Some(ask) = application.waiting.or(application.held) {
+                forecast.add_waiting(cluster, id, &ask);
+            }
+        }
+        forecast
+    }
+
     /// Adds a node and what runs there. Nodes come before what waits.
     pub fn add_node(&mut self, cluster: &Cluster, node: NodeId) {
         let Some(entry) = cluster.node(node) else {
             return;
         };
         let counts = cluster.settings.virtual_cores_count;
-        self.starvation_wait_ms = cluster.settings.starvation_wait_ms;
         let room = self.rooms.len();
         let label = self.accounts.label(&entry.label);
         if label == self.examples.len() {
@@ -168,5 +176,5 @@ fn end_of(running: &Running, now_ms: i64) -> (i64, bool) {
         return (now_ms.saturating_add(has_run_ms.max(SHORTEST_ROUGH_MS)), true);
     };
     let left_ms = length_ms.saturating_sub(has_run_ms);
-    (now_ms.saturating_add(left_ms.max(-left_ms / LATE_PART).max(1)), false)
+    (now_ms.saturating_add(left_ms.max(-left_ms / LATE_PART as i64).max(1)), false)
 }

@@ -17,6 +17,7 @@ mod room;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use crate::cluster::Cluster;
 use crate::cluster::state::ApplicationId;
 use crate::ids::NodeId;
 use accounts::Accounts;
@@ -86,7 +87,7 @@ impl StartForecast {
     }
 
     /// Nothing runs and nothing waits. What begins or ends between two steps of the copy makes the forecast wrong by that.
-    pub fn new(now_ms: i64) -> Self {
+    pub fn new(cluster: &Cluster, now_ms: i64) -> Self {
         Self {
             now_ms,
             rooms: Vec::new(),
@@ -95,7 +96,7 @@ impl StartForecast {
             accounts: Accounts::default(),
             examples: Vec::new(),
             labelled: HashSet::new(),
-            starvation_wait_ms: i64::MAX,
+            starvation_wait_ms: cluster.settings.starvation_wait_ms,
         }
     }
 }

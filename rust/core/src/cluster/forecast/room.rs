@@ -12,6 +12,20 @@ pub(super) struct Load {
     pub(super) mean: Amounts,
 }
 
+impl Load {
+    fn plus(self, other: Load) -> Self {
+        Self { booked: self.booked.plus(other.booked), mean: self.mean.plus(other.mean) }
+    }
+
+    /// Less what the other takes, and at least nothing.
+    fn without(self, other: Load) -> Self {
+        Self {
+            booked: self.booked.minus(other.booked).max(Booked::default()),
+            mean: self.mean.minus(other.mean).max(Amounts::ZERO),
+        }
+    }
+}
+
 /// What a node has left.
 #[derive(Debug, Clone)]
 pub(super) struct Room {
@@ -41,8 +55,7 @@ impl Room {
     }
 
     fn fits_beside(&self, other: Load, load: &Load, starves: bool) -> bool {
-        let with =
-            Load { booked: load.booked.plus(other.booked), mean: load.mean.plus(other.mean) };
+        let with = load.plus(other);
         let excess = |left: Amounts| with.mean.zip(left, |mean, left| (mean - left).max(0));
         let fits = |left: Amounts| excess(left) == Amounts::ZERO;
         with.booked.fits_into(self.free) && self.left.is_none_or(fits)
@@ -54,10 +67,7 @@ impl Room {
         self.registered = self.registered.minus(load.booked);
         self.left = self.left.map(|left| left.minus(load.mean));
         if is_rough {
-            self.rough = Load {
-                booked: self.rough.booked.minus(load.booked).max(Booked::default()),
-                mean: self.rough.mean.minus(load.mean).max(Amounts::ZERO),
-            };
+            self.rough = self.rough.without(*load);
         }
     }
 
@@ -66,10 +76,7 @@ impl Room {
         self.registered = self.registered.plus(load.booked);
         self.left = self.left.map(|left| left.plus(load.mean));
         if is_rough {
-            self.rough = Load {
-                booked: self.rough.booked.plus(load.booked),
-                mean: self.rough.mean.plus(load.mean),
-            };
+            self.rough = self.rough.plus(*load);
         }
     }
 }

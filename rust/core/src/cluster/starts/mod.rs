@@ -17,4 +17,5 @@ mod search;
 pub(crate) use claims::{Claim, ClaimsOnNode};
 pub(crate) use planner::StartPlanner;
 pub use planner::{PlannedStart, StartPlan, plan_starts, read_by_planning};
+pub(crate) use search::LATE_PART;
 pub use search::StartSearch;

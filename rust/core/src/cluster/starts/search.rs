@@ -22,7 +22,7 @@ const CONTAINERS_PLANNED: u32 = 64;
 /// An executor past its predicted end is expected to run on for 1 ÷ 4 of its overdue time. Otherwise its node would
 /// always look free in the next slot. On the scale model, mean completion where CPU is short grows by 1.4 % with a
 /// factor of 1, and by 0.3 % with 1 ÷ 4.
-const LATE_PART: usize = 4;
+pub(crate) const LATE_PART: usize = 4;
 
 /// Number of start slots that one search checks, in equal parts by all applications that are left.
 const SLOTS_CHECKED: usize = 200_000;

@@ -41,14 +41,7 @@ fn waits(cluster: &mut Cluster, demands: Demands, memory_gb: u64, since_ms: i64)
 }
 
 fn expected(cluster: &Cluster, now_ms: i64) -> impl Fn(ApplicationId) -> Option<ExpectedStart> {
-    let mut forecast = StartForecast::new(now_ms);
-    cluster.nodes().for_each(|(node, _)| forecast.add_node(cluster, node));
-    for (id, application) in cluster.applications() {
-        if let Some(ask) = application.waiting.or(application.held) {
-            forecast.add_waiting(cluster, id, &ask);
-        }
-    }
-    let starts = forecast.run();
+    let starts = StartForecast::of(cluster, now_ms).run();
     move |id| starts.get(&id).copied()
 }
 
@@ -224,7 +217,7 @@ fn a_node_that_holds_more_than_its_size_has_room_once_that_has_ended() {
 fn without_any_node_nothing_is_expected() {
     let (mut cluster, nodes) = observed();
     let app = waits(&mut cluster, lasting(1), 1, 0);
-    let mut forecast = StartForecast::new(0);
+    let mut forecast = StartForecast::new(&cluster, 0);
     nodes.iter().for_each(|node| forecast.add_node(&cluster, *node));
     nodes.iter().for_each(|node| cluster.node_removed(*node));
     let ask = cluster.application(app).and_then(|it| it.waiting).unwrap();
