@@ -41,6 +41,29 @@ _AS_UNITS_ENVIRONMENT = {
     "TMPDIR": UNITS_FOLDER,
 }
 
+# A failed program does not stop the others, so that one run names all failures. What they say is
+# repeated at the end, where it is found. Not by a pipe, which a process that a failed test left
+# behind would hold open.
+_RUN = """failed=; outputs=$(mktemp -d)
+run() {
+  echo "== $1"
+  : >"$outputs/said"
+  sleep infinity & running=$!
+  tail -n +1 -f -s 0.2 --pid=$running "$outputs/said" & follower=$!
+  "$2" --test-threads=1 >>"$outputs/said" 2>&1
+  code=$?
+  kill $running
+  wait $follower
+  [ $code = 0 ] && return
+  failed="$failed $1"
+  sed -n '/^failures:$/,$p' "$outputs/said" >>"$outputs/failures"
+}"""
+_VERDICT = """if [ -n "$failed" ]; then
+  cat "$outputs/failures"
+  echo "failed in the guest:$failed"
+  exit 1
+fi"""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -61,15 +84,8 @@ def agent_tests(checkout: Checkout, choice: Choice, seconds: int, as_units: bool
     if unknown:
         raise RuntimeError(f"no test programs: {', '.join(sorted(unknown))}")
     programs = [(name, program) for name, program in built if name in can_run and choice.has(name)]
-    # A failed program does not stop the others, so that one run names all failures.
-    runs = "; ".join(
-        f"echo '== {name}'; {shlex.quote(str(program))} --test-threads=1 || failed="
-        f'"$failed {name}"'
-        for name, program in programs
-    )
-    verdict = 'if [ -n "$failed" ]; then echo "failed in the guest:$failed"; exit 1; fi'
     return Work(
-        command=["/bin/sh", "-c", f"mkdir -p {UNITS_FOLDER}; failed=; {runs}; {verdict}"],
+        command=["/bin/sh", "-c", f"mkdir -p {UNITS_FOLDER}\n{script_of(programs)}"],
         folder=checkout.root / "nodemanager-hook",
         environment={
             "PATH": os.environ.get("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"),
@@ -80,6 +96,12 @@ def agent_tests(checkout: Checkout, choice: Choice, seconds: int, as_units: bool
         },
         seconds=seconds,
     )
+
+
+def script_of(programs: list[tuple[str, Path]]) -> str:
+    """Runs programs of tests, one after another."""
+    runs = [f"run {name} {shlex.quote(str(program))}" for name, program in programs]
+    return "\n".join([_RUN, *runs, _VERDICT])
 
 
 def _build(checkout: Checkout) -> list[tuple[str, Path]]:

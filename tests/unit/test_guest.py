@@ -12,6 +12,7 @@ import pytest
 from cluster import prerequisites
 from cluster.paths import Checkout
 from guest import bare, systemd, tools
+from guest.agent_tests import script_of
 from guest.machine import Bound
 from guest.work import EXIT_LINE, Work
 
@@ -67,6 +68,43 @@ def test_a_unit_tells_how_its_command_ended(result: str, code: str, status: str,
         env={"SERVICE_RESULT": result, "EXIT_CODE": code, "EXIT_STATUS": status},
     )
     assert done.stdout == f"\n{EXIT_LINE}{told}\n"
+
+
+def test_what_a_failed_program_of_tests_says_is_repeated_at_the_end(tmp_path: Path) -> None:
+    programs = []
+    for name, says, code in (
+        ("first", "failures:\nthe reason of the first", 101),
+        ("second", "test result: ok", 0),
+        ("third", "failures:\nthe reason of the third", 101),
+    ):
+        program = tmp_path / f"program of {name}"
+        lines = ["#!/bin/sh", "sleep 60 &", f"echo 'running {name}\n{says}'", f"exit {code}"]
+        program.write_text("\n".join([*lines, ""]))
+        program.chmod(0o755)
+        programs.append((name, program))
+
+    def run(some: list[tuple[str, Path]]) -> tuple[int, str]:
+        command = ["sh", "-c", script_of(some)]
+        said = tmp_path / "said"
+        with said.open("w") as file:
+            ended = subprocess.run(command, stdout=file, timeout=30, check=False)
+        return ended.returncode, said.read_text()
+
+    code, said = run(programs)
+    assert code == 1
+    assert said.splitlines()[-5:] == [
+        "failures:",
+        "the reason of the first",
+        "failures:",
+        "the reason of the third",
+        "failed in the guest: first third",
+    ]
+    assert [line for line in said.splitlines() if line.startswith("running")] == [
+        "running first",
+        "running second",
+        "running third",
+    ]
+    assert run(programs[1:2]) == (0, "== second\nrunning second\ntest result: ok\n")
 
 
 def test_a_silent_guest_is_killed_and_a_speaking_one_is_not() -> None:
