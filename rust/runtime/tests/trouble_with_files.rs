@@ -114,7 +114,10 @@ fn a_depository_of_a_newer_schema_stays_as_it_is() {
     learn_one(folder.path());
     let open = || Connection::open(file(folder.path())).unwrap();
     let ours: i32 = open().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    let version = |version: i32| open().pragma_update(None, "user_version", version).unwrap();
+    let version = |version: i32| {
+        open().pragma_update(None, "user_version", version).unwrap();
+        open().execute("UPDATE schema SET readable_from = ?1", [version]).unwrap();
+    };
     version(99);
     is_replaced_until(folder.path(), "schema version 99", || version(ours));
 }

@@ -38,11 +38,11 @@ pub enum StoreErrorKind {
     /// An SQLite file that is not a depository.
     #[error("an SQLite file of another program, or an empty one")]
     Foreign,
-    /// Written by another Elastane: the version found, and the one that this program reads.
+    /// Written by another Elastane: the version found, and the oldest and newest that this program reads.
     #[error(
-        "schema version {0}, this program reads {1}: use the Elastane that wrote it, or another file"
+        "schema version {0}, this program reads {1} to {2}: use the Elastane that wrote it, or another file"
     )]
-    OtherSchema(i32, i32),
+    OtherSchema(i32, i32, i32),
     /// A record that cannot be read or written.
     #[error("cannot {0}: {1}")]
     Record(String, String),

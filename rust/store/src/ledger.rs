@@ -23,7 +23,10 @@ const PART_OF_BOUND: u64 = 4;
 const HOURS_AT_ONCE: i64 = 6;
 
 const ADD_APPLICATION: &str = "
-    INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+    INSERT INTO ledger (hour_ms, application_id, queue, application_key, application_name, user, containers,
+        booked_vcore_s, booked_byte_s, measured_vcore_s, measured_byte_s, used_core_s, used_byte_s, core_cost, memory_cost,
+        largest_request_bytes, largest_use_bytes)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
     ON CONFLICT DO UPDATE SET
         containers = containers + excluded.containers,
         booked_vcore_s = booked_vcore_s + excluded.booked_vcore_s,
@@ -38,7 +41,9 @@ const ADD_APPLICATION: &str = "
         largest_use_bytes = max(largest_use_bytes, excluded.largest_use_bytes)";
 
 const ADD_NODES: &str = "
-    INSERT INTO nodes_hour VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    INSERT INTO nodes_hour (hour_ms, node_s, physical_vcore_s, physical_byte_s, booked_byte_s, above_vcore_s,
+        above_byte_s)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT DO UPDATE SET
         node_s = node_s + excluded.node_s,
         physical_vcore_s = physical_vcore_s + excluded.physical_vcore_s,

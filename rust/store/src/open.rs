@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::depository::{Depository, LOCK_WAIT};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::private_file::{check_private_file, make_private_folder, private_file_options};
-use crate::schema;
+use crate::schema::{self, Found};
 
 /// The interval of attempts where SQLite itself does not wait.
 const LOCK_RETRY: Duration = Duration::from_millis(10);
@@ -41,13 +41,16 @@ pub struct Opened {
     pub moved_aside: Option<PathBuf>,
     /// The file's mode, where group or others can read the file.
     pub readable_by_others: Option<u32>,
+    /// The version of the tables, where a newer program made them that says that this one can use them.
+    pub newer_version: Option<i32>,
 }
 
 impl Depository {
     /// Opens a depository for writing. Makes the file and the folders above it where they are missing.
     ///
-    /// Checks every page. A file that is damaged, or not SQLite at all, is moved to `NAME.damaged-N`,
-    /// with N from 1 on, and a new one is made: what was learned is lost, and the caller reports that.
+    /// A file of an older version gets what it lacks. Checks every page. A file that is damaged, or not SQLite at all, is
+    /// moved to `NAME.damaged-N`, with N from 1 on, and a new one is made: what was learned is lost, and the caller reports
+    /// that.
     ///
     /// # Errors
     /// The file system's; a lock that another process held for 5 s; a schema of another version; an
@@ -62,7 +65,11 @@ impl Depository {
             }
             opened => (opened?, None),
         };
-        Ok(Opened { depository, moved_aside, readable_by_others: None })
+        let newer_version = match schema::find(&depository.connection, path)? {
+            Found::Newer(version) => Some(version),
+            _ => None,
+        };
+        Ok(Opened { depository, moved_aside, readable_by_others: None, newer_version })
     }
 
     /// As [`Depository::open`], for a program that works unattended: a link, and a file or folder of
@@ -140,8 +147,8 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
     // A damaged file is kept as it was found, with its log.
     keep_log(&connection, true)?;
     // Before the first write: another program's file stays unchanged.
-    let is_new = !schema::is_current(&connection, path)?;
-    if is_new {
+    let found = schema::find(&connection, path)?;
+    if found == Found::Nothing {
         // Works only before the first table; lets pruning shorten the file without rewriting it.
         set(&connection, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
     }
@@ -149,8 +156,8 @@ fn open_to_write(path: &Path, flags: OpenFlags) -> Result<Depository, StoreError
     use_log(&connection).map_err(failed)?;
     set(&connection, "synchronous", "NORMAL").map_err(failed)?;
     set(&connection, "foreign_keys", "ON").map_err(failed)?;
-    if is_new {
-        schema::create(&mut connection, path)?;
+    if matches!(found, Found::Nothing | Found::Older(_)) {
+        schema::upgrade(&mut connection, path)?;
     }
     keep_log(&connection, false)?;
     Ok(Depository::new(connection, path))
@@ -183,7 +190,7 @@ fn set(connection: &Connection, pragma: &str, value: &str) -> rusqlite::Result<(
 
 fn open_to_read(path: &Path) -> Result<Depository, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    if !schema::is_current(&connection, path)? {
+    if schema::find(&connection, path)? == Found::Nothing {
         return Err(StoreError::new(path, StoreErrorKind::Foreign));
     }
     Ok(Depository::new(connection, path))

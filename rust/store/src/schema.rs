@@ -2,18 +2,29 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::error::{StoreError, StoreErrorKind};
+use crate::error::{StatementError, StoreError, StoreErrorKind};
 
 /// "ELST": SQLite's `application_id`, which tells a depository from another program's file.
 const APPLICATION_ID: i32 = 0x454c_5354;
 
-/// The version of the tables. Versions 1 to 6 were never released.
-pub(crate) const VERSION: i32 = 7;
+/// The oldest version of the tables whose files are upgraded. Versions 1 to 6 were never released.
+const OLDEST: i32 = 7;
 
-/// Submissions, predictions and models have no foreign key on runs: they are saved before their run,
-/// and saving a run again replaces it.
+/// What each version after the oldest added: nothing is changed or removed, so that a file of an older version is read as it
+/// is (decision 55). A column that is added to a table has a default.
+const UPGRADES: &[&str] = &["CREATE TABLE schema (readable_from INTEGER NOT NULL) STRICT;
+    INSERT INTO schema (readable_from) VALUES (0);"];
+
+/// The version of the tables.
+pub(crate) const VERSION: i32 = OLDEST + UPGRADES.len() as i32;
+
+/// The oldest version whose program reads and writes files of [`VERSION`].
+const READABLE_FROM: i32 = 8;
+
+/// The tables of the oldest version. Submissions, predictions and models have no foreign key on runs: they are saved before
+/// their run, and saving a run again replaces it.
 const TABLES: &str = "
     CREATE TABLE run (
         id               INTEGER PRIMARY KEY,
@@ -112,9 +123,23 @@ const TABLES: &str = "
     ) STRICT;
 ";
 
-/// Whether the file is a depository of this version; false for an empty file. The file of another
-/// program, or of another version of Elastane, is refused.
-pub(crate) fn is_current(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+/// The tables that a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// An empty file.
+    Nothing,
+    /// Those of this version.
+    Current,
+    /// Of an older version, from which [`upgrade`] leads to this one.
+    Older(i32),
+    /// Of a newer version, which says that this one can read and write them.
+    Newer(i32),
+}
+
+/// Finds out what the file holds. The file of another program, or of a version of Elastane that is too far from this one,
+/// is refused.
+pub(crate) fn find(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::refused(path, "read its version", error);
     // One statement sees the changes of another process whole or not at all.
     let (application_id, version, tables): (i32, i32, i64) = connection
         .query_row(
@@ -124,29 +149,52 @@ pub(crate) fn is_current(connection: &Connection, path: &Path) -> Result<bool, S
             [],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
-        .map_err(|error| StoreError::refused(path, "read its version", error))?;
-    let kind = match (application_id, version, tables) {
-        (APPLICATION_ID, VERSION, _) => return Ok(true),
-        (APPLICATION_ID, ..) => StoreErrorKind::OtherSchema(version, VERSION),
-        (0, 0, 0) => return Ok(false),
-        _ => StoreErrorKind::Foreign,
-    };
-    Err(StoreError::new(path, kind))
+        .map_err(failed)?;
+    let other = StoreErrorKind::OtherSchema(version, OLDEST, VERSION);
+    match (application_id, version, tables) {
+        (APPLICATION_ID, VERSION, _) => Ok(Found::Current),
+        (APPLICATION_ID, OLDEST..VERSION, _) => Ok(Found::Older(version)),
+        (APPLICATION_ID, ..OLDEST, _) => Err(StoreError::new(path, other)),
+        (APPLICATION_ID, ..) => {
+            let readable_from = "SELECT readable_from FROM schema";
+            match connection.query_row(readable_from, [], |row| row.get(0)).map_err(failed)? {
+                ..=VERSION => Ok(Found::Newer(version)),
+                _ => Err(StoreError::new(path, other)),
+            }
+        }
+        (0, 0, 0) => Ok(Found::Nothing),
+        _ => Err(StoreError::new(path, StoreErrorKind::Foreign)),
+    }
 }
 
-/// Makes the tables of an empty file, in one transaction.
-pub(crate) fn create(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let failed = |error| StoreError::refused(path, "make its tables", error);
+/// Makes the tables of an empty file, or what an older version lacks, in one transaction.
+pub(crate) fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let failed = |error: StatementError| StoreError::refused(path, "make its tables", error);
     let transaction = connection
-        .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-        .map_err(failed)?;
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(|error| failed(error.into()))?;
     // Another process may have made them meanwhile.
-    if is_current(&transaction, path)? {
-        return Ok(());
+    let (is_new, from) = match find(&transaction, path)? {
+        Found::Current | Found::Newer(_) => return Ok(()),
+        Found::Older(version) => (false, version),
+        Found::Nothing => (true, OLDEST),
+    };
+    let made = add_tables(&transaction, is_new, from);
+    made.and_then(|()| Ok(transaction.commit()?)).map_err(failed)
+}
+
+fn add_tables(
+    transaction: &Transaction<'_>,
+    is_new: bool,
+    from: i32,
+) -> Result<(), StatementError> {
+    if is_new {
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
-    transaction.execute_batch(TABLES).map_err(failed)?;
-    for (pragma, value) in [("application_id", APPLICATION_ID), ("user_version", VERSION)] {
-        transaction.pragma_update(None, pragma, value).map_err(failed)?;
+    for (_, added) in (OLDEST..).zip(UPGRADES).filter(|(version, _)| *version >= from) {
+        transaction.execute_batch(added)?;
     }
-    transaction.commit().map_err(failed)
+    transaction.execute("UPDATE schema SET readable_from = ?1", [READABLE_FROM])?;
+    Ok(transaction.pragma_update(None, "user_version", VERSION)?)
 }

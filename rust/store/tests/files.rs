@@ -1,4 +1,4 @@
-//! Files that are damaged, foreign, newer, locked, or whose writer was killed.
+//! Files that are damaged, foreign, locked, or whose writer was killed.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
@@ -219,29 +219,6 @@ fn the_log_of_a_damaged_file_goes_with_it() {
     assert!(opened.moved_aside.is_some());
     assert_eq!(fs::read(beside(".damaged-1-wal")).unwrap(), log);
     assert_eq!(opened.depository.applications().unwrap(), []);
-}
-
-#[test]
-fn the_schema_of_another_version_is_refused_and_stays_as_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("depository.db");
-    depository_with_runs(&path, 1);
-    for version in [4, 99] {
-        let other = Connection::open(&path).unwrap();
-        other.pragma_update(None, "user_version", version).unwrap();
-        drop(other);
-        let before = fs::read(&path).unwrap();
-        for error in [
-            Depository::open(&path).unwrap_err(),
-            Depository::open_existing(&path, Access::Read).unwrap_err(),
-        ] {
-            let text = error.to_string();
-            let expected = format!("schema version {version}, this program reads 7");
-            assert!(text.contains(&expected), "{text}");
-            assert_eq!(text.lines().count(), 1);
-        }
-        assert_eq!(fs::read(&path).unwrap(), before);
-    }
 }
 
 #[test]

@@ -82,6 +82,12 @@ impl Found {
             let path = path.display();
             log::warn!("the depository {path} can be read by others than its owner: mode {mode:o}");
         }
+        if let Some(version) = opened.newer_version {
+            let path = path.display();
+            log::warn!(
+                "the depository {path} was made by a newer Elastane (schema version {version}), and is used as it is"
+            );
+        }
         Self::read(opened.depository)
     }
 
