@@ -10,6 +10,8 @@ public enum RefusalReason {
   FOREIGN_ADDRESS,
   /** The caller's Kerberos principal is not the node's. */
   FOREIGN_PRINCIPAL,
+  /** More than {@link ReportRates#MOST_IN_A_SECOND} reports of the node came within a second. */
+  TOO_MANY,
   /** The body exceeds {@link UsageProtocol#MAX_BODY_BYTES}. */
   TOO_LARGE,
   /** The core refused the body: it is damaged, or of another version. */
@@ -24,6 +26,6 @@ public enum RefusalReason {
 
   /** Whether the caller was known to be the node's NodeManager. */
   boolean isOfVerifiedCaller() {
-    return this == TOO_LARGE || this == REFUSED_BODY || this == OUT_OF_SERVICE;
+    return this == TOO_MANY || this == TOO_LARGE || this == REFUSED_BODY || this == OUT_OF_SERVICE;
   }
 }

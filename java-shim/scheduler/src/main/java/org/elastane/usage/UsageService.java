@@ -1,6 +1,7 @@
 package org.elastane.usage;
 
 import java.io.IOException;
+import org.apache.hadoop.thirdparty.com.google.common.base.Ticker;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -11,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Implements {@link UsageProtocol}: verifies the caller, bounds the size, and hands the body on
- * unread. A refused report is counted, logged once, and answered with {@link
+ * Implements {@link UsageProtocol}: verifies the caller, bounds number and size, and hands the body
+ * on unread. A refused report is counted, logged once, and answered with {@link
  * ReportRefusedException}; it changes nothing else.
  */
 final class UsageService implements UsageProtocol {
@@ -23,6 +24,7 @@ final class UsageService implements UsageProtocol {
   private final CallerIdentity identity;
   private final ReportHandler handler;
   private final UsageMetrics metrics;
+  private final ReportRates rates = new ReportRates(Ticker.systemTicker());
   private final RefusalLog refusals = new RefusalLog(LOG, MAX_STRANGERS_IN_LOG);
 
   UsageService(CallerIdentity identity, ReportHandler handler, UsageMetrics metrics) {
@@ -56,6 +58,7 @@ final class UsageService implements UsageProtocol {
   private byte[] take(Caller caller, NodeId node, ReportRequestProto request)
       throws ReportRefusedException {
     identity.verify(caller, node);
+    rates.count(node);
     if (request.getBody().size() > UsageProtocol.MAX_BODY_BYTES) {
       throw new ReportRefusedException(
           RefusalReason.TOO_LARGE,

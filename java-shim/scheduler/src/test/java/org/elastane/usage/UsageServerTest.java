@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
@@ -95,6 +96,26 @@ class UsageServerTest {
 
     reportFrom("127.0.0.1", NODE, BODY);
     assertArrayEquals(BODY, received.get(NODE));
+  }
+
+  @Test
+  void aNodeThatFloodsIsRefusedAndSoonHeardAgain() throws Exception {
+    try (UsageClient client = new UsageClient(conf)) {
+      Await.until("a report too many", () -> isRefused(client));
+      Await.until("a report is taken again", () -> !isRefused(client));
+    }
+  }
+
+  private static boolean isRefused(UsageClient client) {
+    try {
+      client.report(NODE, VERSION, BODY);
+      return false;
+    } catch (ReportRefusedException e) {
+      assertTrue(e.getMessage().startsWith("TOO_MANY: "), e.getMessage());
+      return true;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test
