@@ -5,11 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.ToIntFunction;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
@@ -28,19 +25,19 @@ class DocumentedSettingsTest {
 
   @Test
   void aRowSaysWhetherItsKeyNeedsARestart() throws IOException {
-    Map<String, String[]> rows = rows();
+    Map<String, String[]> rows = DocumentedKeys.rows();
     assertTrue(rows.size() > 30, rows.keySet().toString());
     rows.forEach(
         (key, cells) ->
             assertEquals(
                 ElastaneConfiguration.isReadAtStartOnly(key),
-                cells[4].contains("Needs a restart"),
+                DocumentedKeys.needsRestart(cells),
                 key));
   }
 
   @Test
   void theNumbersThatJavaReadsAreAsTheirRowsSay() throws IOException {
-    Map<String, String[]> rows = rows();
+    Map<String, String[]> rows = DocumentedKeys.rows();
     NUMBERS.forEach(
         (key, read) -> {
           String[] cells = rows.get(key);
@@ -60,24 +57,5 @@ class DocumentedSettingsTest {
 
   private static int above(String bound) {
     return Integer.parseInt(bound) + 1;
-  }
-
-  /**
-   * The cells of each row about one of the ResourceManager's keys: key, default, allowed, meaning.
-   */
-  private static Map<String, String[]> rows() throws IOException {
-    Map<String, String[]> rows = new TreeMap<>();
-    for (String line : Files.readAllLines(page())) {
-      String start = "| `" + ElastaneConfiguration.SCHEDULER_PREFIX;
-      if (line.startsWith(start)) {
-        String[] cells = line.split("\\|");
-        rows.put(cells[1].trim().replace("`", ""), cells);
-      }
-    }
-    return rows;
-  }
-
-  private static Path page() {
-    return Path.of(System.getProperty("user.dir")).resolve("../../docs/configuration.md");
   }
 }
