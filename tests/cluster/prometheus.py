@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -62,9 +62,15 @@ class Prometheus:
     """A context manager: a server that scrapes one target every second."""
 
     def __init__(
-        self, work: Path, target: str, labels: Mapping[str, str], rules: Path, checkout: Checkout
+        self,
+        work: Path,
+        target: str,
+        labels: Mapping[str, str],
+        rules: Sequence[Path],
+        checkout: Checkout,
     ) -> None:
-        """`target` is a host and a port; `labels` are put to every series of it."""
+        """`target` is a host and a port; `labels` are put to every series of it; `rules` are files
+        of alerts."""
         (port,) = free_ports(1)
         self._url = f"http://{LOOPBACK}:{port}"
         work.mkdir(parents=True, exist_ok=True)
@@ -77,7 +83,7 @@ class Prometheus:
                         "scrape_interval": f"{SCRAPE_SECONDS}s",
                         "evaluation_interval": f"{SCRAPE_SECONDS}s",
                     },
-                    "rule_files": [str(rules)],
+                    "rule_files": [str(file) for file in rules],
                     "scrape_configs": [
                         {
                             "job_name": "hadoop",
@@ -124,8 +130,18 @@ class Prometheus:
     def alerts(self) -> list[str]:
         """The names of the alerts that are pending or firing, once each has been evaluated."""
         wait_until(self._are_rules_evaluated, "all rules to be evaluated", START_SECONDS)
-        alerts = get_json(f"{self._url}/api/v1/alerts")["data"]["alerts"]
-        return sorted(alert["labels"]["alertname"] for alert in alerts)
+        return sorted(alert["labels"]["alertname"] for alert in self._alerts())
+
+    def firing(self) -> dict[str, str]:
+        """The summary of each alert that is firing, by the alert's name."""
+        return {
+            alert["labels"]["alertname"]: alert["annotations"]["summary"]
+            for alert in self._alerts()
+            if alert["state"] == "firing"
+        }
+
+    def _alerts(self) -> list[dict[str, Any]]:
+        return get_json(f"{self._url}/api/v1/alerts")["data"]["alerts"]
 
     def _are_rules_evaluated(self) -> bool:
         groups = get_json(f"{self._url}/api/v1/rules")["data"]["groups"]

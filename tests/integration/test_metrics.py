@@ -13,12 +13,13 @@ from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers
 from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
+from cluster.processes import ProcessEnded
 from cluster.prometheus import Prometheus, jmx_exporter
 from cluster.rest import get_bytes
 from cluster.waiting import wait_until
 
 from .alarm import alarm
-from .conftest import SHAPE, ClusterMaker
+from .conftest import SHAPE, ClusterMaker, elastane
 from .expectations import wait_all_reporting, wait_containers
 
 LABELS = {"hadoop_cluster": "test"}
@@ -26,7 +27,13 @@ CONTAINER_MB = 512
 CONTAINERS = 3
 WAIT_SECONDS = 60.0
 SINK = "metrics.txt"
+ALERTS = "elastane-alerts.yaml"
+OBSERVE_FILE = "observe"
 VARIABLES = {"$__rate_interval": "1m", "$job": ".*", "$hadoop_cluster": "test", "$instance": ".*"}
+# The durations of the alerts, and what a test can wait for.
+SHORTENED = {r"for: \d+[mh]\b": "for: 1s", r"\[\d+[mh]\]": "[10s]"}
+# Both files are loaded.
+SHORT_PREFIX = "Short"
 SELECTOR = re.compile(r"hadoop_resourcemanager_[a-z0-9_]+(?:\{[^}]*\})?")
 
 
@@ -38,6 +45,7 @@ def cluster_and_prometheus(
     target = f"{LOOPBACK}:{port}"
     exporter = f"{jmx_exporter(checkout)}={target}:{checkout.grafana / 'jmx-exporter.yaml'}"
     cluster = start_cluster(
+        elastane=elastane(work, **{"observe.file": work / OBSERVE_FILE}),
         resource_manager={"hadoop.prometheus.endpoint.enabled": True},
         resource_manager_options=(f"-javaagent:{exporter}",),
         metrics={
@@ -46,7 +54,7 @@ def cluster_and_prometheus(
         },
     )
     wait_all_reporting(cluster)
-    rules = checkout.grafana / "elastane-alerts.yaml"
+    rules = [checkout.grafana / ALERTS, shortened_alerts(checkout, work)]
     with Prometheus(work / "prometheus", target, LABELS, rules, checkout) as prometheus:
         yield cluster, prometheus
 
@@ -156,6 +164,65 @@ def test_a_well_cluster_has_no_alert(
     wait_until(lambda: not prometheus.alerts(), "no alert to be pending", WAIT_SECONDS)
 
 
+def test_alerts_fire_while_their_causes_last_and_are_resolved_after(
+    cluster_and_prometheus: tuple[Cluster, Prometheus], work: Path
+) -> None:
+    cluster, prometheus = cluster_and_prometheus
+    manager, agent, file = cluster.resource_manager, cluster.agents[0], work / OBSERVE_FILE
+    file.touch()
+    agent.daemon.kill()
+    manager.rewrite_settings({"overcommit.max-ratio": 11})
+    with pytest.raises(ProcessEnded, match="max-ratio is '11'"):
+        cluster.administration.refresh_queues()
+    expected = {
+        "ElastaneObserveFile": "The observe file exists on ",
+        "ElastaneAgentsSilent": "The agents of 50% of the nodes of ",
+        "ElastaneSettingsRefused": "Settings of Elastane were refused on ",
+    }
+    seen: dict[str, str] = {}
+
+    def all_fired() -> bool:
+        # A refresh is a moment: its alert may be over before another one begins.
+        seen.update(short_ones(prometheus.firing()))
+        return expected.keys() <= seen.keys()
+
+    wait_until(all_fired, f"{sorted(expected)} to fire", WAIT_SECONDS)
+    for name, start in expected.items():
+        assert seen[name].startswith(start), seen
+
+    file.unlink()
+    agent.start()
+    wait_until(
+        lambda: not expected.keys() & short_ones(dict.fromkeys(prometheus.alerts(), "")).keys(),
+        f"{sorted(expected)} to be resolved",
+        WAIT_SECONDS,
+    )
+
+
+def short_ones(alerts: dict[str, str]) -> dict[str, str]:
+    """Of the file with short times, by the alerts' own names."""
+    return {
+        name.removeprefix(SHORT_PREFIX): summary
+        for name, summary in alerts.items()
+        if name.startswith(SHORT_PREFIX)
+    }
+
+
+def shortened_alerts(checkout: Checkout, work: Path) -> Path:
+    """A file with the alerts by other names and with a short time in place of each duration, so
+    that a test can wait for them. The expressions are the same otherwise."""
+    text = (checkout.grafana / ALERTS).read_text()
+    names = len(re.findall("alert: ", text))
+    replaced = 0
+    for duration, short in SHORTENED.items():
+        text, count = re.subn(duration, short, text)
+        replaced += count
+    assert replaced >= names, "each alert has `for:` or a range"
+    file = work / "short-alerts.yaml"
+    file.write_text(text.replace("- alert: ", f"- alert: {SHORT_PREFIX}"))
+    return file
+
+
 def dashboard_expressions(checkout: Checkout) -> list[str]:
     dashboard = json.loads((checkout.grafana / "elastane-dashboard.json").read_text())
     found = []
@@ -170,5 +237,5 @@ def dashboard_expressions(checkout: Checkout) -> list[str]:
 
 def alert_expressions(checkout: Checkout) -> list[str]:
     """Each `expr:` of the rules, on one line or on several that are indented below it."""
-    text = (checkout.grafana / "elastane-alerts.yaml").read_text()
+    text = (checkout.grafana / ALERTS).read_text()
     return re.findall(r"^ +expr: (?:\|\n)?((?:(?!^ +(?:for|labels):).*\n)+)", text, re.MULTILINE)
