@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from cluster.paths import Checkout
 from cluster.processes import ProcessEnded
+from cluster.waiting import wait_until
+
+INTERRUPT_SECONDS = 10.0
+PRINT_SECONDS = 30.0
 
 
 def run_elastane(
@@ -23,10 +29,64 @@ def run_elastane_lab(checkout: Checkout, *arguments: object) -> str:
     return _run(checkout.elastane_lab, *arguments)
 
 
+class Watching:
+    """An `elastane … --watch` whose output is a file."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: Path) -> None:
+        self._process = process
+        self._output = output
+
+    @property
+    def printed(self) -> str:
+        return self._output.read_text()
+
+    def wait_printed(self, text: str, since: int = 0) -> int:
+        """Waits until `text` is in the output, behind so many characters. Returns the length of the
+        output then."""
+
+        def printed() -> int:
+            if self._process.poll() is not None:
+                raise ProcessEnded(f"it ended with {self._process.returncode}: {self.printed}")
+            output = self.printed
+            return len(output) if text in output[since:] else 0
+
+        return wait_until(printed, f"{text!r} in {self._output}", PRINT_SECONDS)
+
+    def interrupt(self) -> int:
+        """Ctrl-C, which a terminal sends to the command and its children. Returns the exit code;
+        that of a process which a signal ended is negative."""
+        os.killpg(self._process.pid, signal.SIGINT)
+        return self._process.wait(INTERRUPT_SECONDS)
+
+
+@contextmanager
+def watching(checkout: Checkout, output: Path, *arguments: object) -> Iterator[Watching]:
+    """A command that prints again each second while the block runs."""
+    command = [str(checkout.elastane), *map(str, arguments), "--watch=1"]
+    with output.open("wb") as file:
+        process = subprocess.Popen(
+            command,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield Watching(process, output)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """All servers are on loopback."""
+    return {**os.environ, "no_proxy": "*"}
+
+
 def _run(program: Path, *arguments: object, environment: Mapping[str, str] | None = None) -> str:
     command = [str(program), *map(str, arguments)]
-    # All servers are on loopback.
-    full = {**os.environ, "no_proxy": "*", **(environment or {})}
+    full = {**_environment(), **(environment or {})}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=full)
     if done.returncode != 0:
         raise ProcessEnded(

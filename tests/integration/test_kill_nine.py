@@ -12,6 +12,7 @@ import pytest
 
 from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers, sleeping
+from cluster.elastane_command import watching
 from cluster.journal import records
 from cluster.paths import Checkout
 from cluster.spark import wait_ended
@@ -38,6 +39,8 @@ END_SECONDS = 60.0
 RECOVER_SECONDS = 90.0
 # Samples of the last seconds before a kill may be lost.
 LOST_SECONDS = 10.0
+# The first line of `elastane status`.
+IN_SERVICE = "Mode enforce, and the core is in service"
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +129,7 @@ def test_a_removed_socket_costs_the_same_and_a_restarted_agent_makes_it_anew(
 
 
 def test_a_killed_resource_manager_comes_back_with_the_raise(
-    cluster: Cluster, sleepers: str
+    cluster: Cluster, sleepers: str, work: Path, checkout: Checkout
 ) -> None:
     manager = cluster.resource_manager
     seen = master(manager.journal, sleepers)
@@ -134,10 +137,15 @@ def test_a_killed_resource_manager_comes_back_with_the_raise(
         lambda: len(measured(manager.journal, seen)) >= 2, f"samples of {seen}", SAMPLE_SECONDS
     )
     assert manager.status()["runs_resumed"] == 0
-    manager.daemon.kill()
-    lost_seconds = time.time() - samples_saved_at(manager.depository, sleepers)
-    assert 0.0 <= lost_seconds <= LOST_SECONDS
-    manager.start()
+    asked = ("--resource-manager", manager.url)
+    with watching(checkout, work / "status.txt", "status", *asked) as watched:
+        began = watched.wait_printed(IN_SERVICE)
+        manager.daemon.kill()
+        lost_seconds = time.time() - samples_saved_at(manager.depository, sleepers)
+        assert 0.0 <= lost_seconds <= LOST_SECONDS
+        away = watched.wait_printed("no ResourceManager answers", since=began)
+        manager.start()
+        watched.wait_printed(IN_SERVICE, since=away)
     wait_until(
         lambda: manager.running_nodes() == cluster.settings.nodes,
         "the nodes to register again",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers
-from cluster.elastane_command import run_elastane
+from cluster.elastane_command import run_elastane, watching
 from cluster.paths import Checkout
 from cluster.waiting import wait_until
 
@@ -266,6 +267,26 @@ def test_the_command_shows_how_the_cluster_stands(
     assert told.startswith("Mode enforce, and the core is in service\n2 nodes: ")
     assert f"{waiting} (many, root.default) waits for " in told
     assert "root.default" in told
+
+
+@pytest.mark.parametrize("subject", [("status",), ("explain", QUEUE)])
+def test_what_is_watched_changes_with_the_cluster_until_ctrl_c(
+    subject: tuple[str, ...],
+    cluster: Cluster,
+    held: str,
+    until: Alarm,
+    work: Path,
+    checkout: Checkout,
+) -> None:
+    manager = cluster.resource_manager
+    shell = DistributedShell(manager, work, checkout)
+    output = work / f"{subject[0]}.txt"
+    with watching(checkout, output, *subject, "--resource-manager", manager.url) as watched:
+        before = watched.wait_printed(f"{held} (held")
+        application = shell.submit(Sleepers("watched", 1, CONTAINER_MB, until.pid))
+        assert application not in watched.printed[:before]
+        watched.wait_printed(f"{application} (watched", since=before)
+        assert watched.interrupt() == -signal.SIGINT
 
 
 def _values(of: dict[str, Any], names: tuple[str, ...]) -> tuple[Any, ...]:
