@@ -39,8 +39,6 @@ END_SECONDS = 60.0
 RECOVER_SECONDS = 90.0
 # Samples of the last seconds before a kill may be lost.
 LOST_SECONDS = 10.0
-# The first line of `elastane status`.
-IN_SERVICE = "Mode enforce, and the core is in service"
 
 
 @pytest.fixture(scope="module")
@@ -138,14 +136,19 @@ def test_a_killed_resource_manager_comes_back_with_the_raise(
     )
     assert manager.status()["runs_resumed"] == 0
     asked = ("--resource-manager", manager.url)
-    with watching(checkout, work / "status.txt", "status", *asked) as watched:
-        began = watched.wait_printed(IN_SERVICE)
+    with (
+        watching(checkout, work / "status.txt", "status", *asked) as status,
+        watching(checkout, work / "explain.txt", "explain", sleepers, *asked) as explain,
+    ):
+        firsts = {status: "Mode enforce, and the core is in service", explain: f"{sleepers} ("}
+        began = {one: one.wait_printed(first) for one, first in firsts.items()}
         manager.daemon.kill()
         lost_seconds = time.time() - samples_saved_at(manager.depository, sleepers)
         assert 0.0 <= lost_seconds <= LOST_SECONDS
-        away = watched.wait_printed("no ResourceManager answers", since=began)
+        away = {one: one.wait_printed("no ResourceManager answers", began[one]) for one in firsts}
         manager.start()
-        watched.wait_printed(IN_SERVICE, since=away)
+        for one, first in firsts.items():
+            one.wait_printed(first, since=away[one])
     wait_until(
         lambda: manager.running_nodes() == cluster.settings.nodes,
         "the nodes to register again",
