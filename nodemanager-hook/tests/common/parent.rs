@@ -79,9 +79,9 @@ impl Parent {
         is_version_2(&self.cpu)
     }
 
-    /// Moves a tree of one process to the parent.
+    /// Moves a tree to the parent.
     pub fn hold(&self, tree: &Tree) {
-        self.hold_process(tree.pid());
+        move_all(tree, |pid| self.hold_process(pid));
     }
 
     pub fn hold_process(&self, pid: u32) {
@@ -92,8 +92,7 @@ impl Parent {
         }
     }
 
-    /// Makes groups for a tree of one process as the container executor does. Returns the one in the
-    /// cpu hierarchy.
+    /// Makes groups for a tree as the container executor does. Returns the one in the cpu hierarchy.
     pub fn hold_as_executor(&self, tree: &Tree, controllers: &[&str]) -> PathBuf {
         for controller in controllers {
             let outer = self.of(controller).join("yarn");
@@ -102,7 +101,9 @@ impl Parent {
             pass_on(&outer);
             let group = outer.join(&tree.id);
             fs::create_dir_all(&group).unwrap();
-            fs::write(group.join("cgroup.procs"), tree.pid().to_string()).unwrap();
+            move_all(tree, |pid| {
+                fs::write(group.join("cgroup.procs"), pid.to_string()).unwrap();
+            });
         }
         self.executors_group("cpu", tree)
     }
@@ -188,6 +189,19 @@ impl Drop for Parent {
                 thread::sleep(Duration::from_millis(20));
             }
         }
+    }
+}
+
+/// Moves the processes of a tree until none is new: a shell may have forked before it was moved itself.
+fn move_all(tree: &Tree, move_process: impl Fn(u32)) {
+    let mut moved = BTreeSet::new();
+    loop {
+        let pids = tree.processes().into_iter().map(|(pid, _)| pid);
+        let new: Vec<u32> = pids.filter(|pid| moved.insert(*pid)).collect();
+        if new.is_empty() {
+            return;
+        }
+        new.into_iter().for_each(&move_process);
     }
 }
 
