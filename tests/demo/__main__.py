@@ -21,6 +21,7 @@ from demo.report_json import About
 from demo.result import figures
 from demo.rounds import COLUMNS, ROUNDS
 from demo.run import RoundOutcome, run_round
+from demo.truth import as_rows, claims
 from demo.verdict import verdict
 from demo.workloads import Arrival, arrivals
 
@@ -99,6 +100,8 @@ def _report(
     report_json.write_json(folder / "report.json", about, outcomes, planned)
     report_html.write_html(folder / "report.html", about, outcomes, planned)
     print(table.as_text(rounds))
+    if (held := claims(rounds)) and not arguments.quick:
+        print(f"\n{table.aligned(as_rows(held))}")
     for line in (*about.notes, about.verdict):
         print(f"\n{line}")
     print(f"\n{folder / 'report.html'}")

@@ -34,6 +34,10 @@ class Advised:
     as_enforce: Times
     containers_earlier: int
     mean_earlier_s: float
+    node_hours_as_capacity: float
+    """Those of the warm-up included, as in the next."""
+
+    node_hours_as_enforce: float
     took_s: float
     whole: dict[str, Any]
     """The whole advice; it counts the warm-up as well."""
@@ -62,12 +66,26 @@ def advised(
         return None
     (folder / f"{name}-advice.json").write_text(told)
     whole = json.loads(told)
+    return read_advice(whole, submitted, progress)
+
+
+def read_advice(
+    whole: dict[str, Any], submitted: list[str], progress: Callable[[str], None]
+) -> Advised | None:
+    """What it says of these applications; none where it could not compare them."""
     measured = [one for one in whole["by_application"] if one["id"] in submitted]
+    if not measured:
+        progress(f"no advice: {whole['problem'] or 'it compares none of the applications'}")
+        return None
+    earlier = sum(one["containers_earlier"] for one in measured)
+    earlier_s = sum(one["containers_earlier"] * one["mean_earlier_s"] for one in measured)
     return Advised(
         as_capacity=_times(measured, "capacity_completion_s"),
         as_enforce=_times(measured, "enforce_completion_s"),
-        containers_earlier=whole["containers_earlier"],
-        mean_earlier_s=whole["mean_earlier_s"],
+        containers_earlier=earlier,
+        mean_earlier_s=earlier_s / max(earlier, 1),
+        node_hours_as_capacity=whole["capacity"]["node_hours"],
+        node_hours_as_enforce=whole["enforce"]["node_hours"],
         took_s=whole["took_s"],
         whole=whole,
     )

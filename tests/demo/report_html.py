@@ -12,6 +12,7 @@ from demo.run import RoundOutcome
 from demo.series import NodeSeries
 from demo.svg import Bar, Line, Measure, Plot, comparison, gantt
 from demo.table import rows
+from demo.truth import as_rows, claims
 from demo.workloads import Arrival
 
 MEGABYTE = 1e6
@@ -37,6 +38,7 @@ def write_html(
 <p class="verdict">{escape(about.verdict)}</p>
 {comparison(_measures(seen), ours="profiles")}
 {html_table(rows(seen))}
+{"" if about.quick else _advice(seen)}
 <h2>What was run</h2>
 {_what(about)}
 {html_table(_workload(arrivals))}
@@ -57,6 +59,13 @@ def _measures(rounds: list[RoundFigures]) -> list[Measure]:
             [(one.name, one.mean_completion_s) for one in rounds],
         ),
     ]
+
+
+def _advice(seen: list[RoundFigures]) -> str:
+    held = claims(seen)
+    if not held:
+        return ""
+    return f"<h2>What mode advise had said</h2>{html_table(as_rows(held))}"
 
 
 def _what(about: About) -> str:

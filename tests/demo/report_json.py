@@ -10,6 +10,7 @@ from typing import Any
 from demo.result import RoundFigures, figures
 from demo.rounds import BLIND_RATIO, MAX_RATIO, NODES, SHAPE
 from demo.run import RoundOutcome
+from demo.truth import as_json, claims
 from demo.workloads import Arrival
 
 
@@ -27,6 +28,7 @@ class About:
 def write_json(
     file: Path, about: About, outcomes: list[RoundOutcome], arrivals: list[Arrival]
 ) -> None:
+    rounds = [figures(outcome) for outcome in outcomes]
     report = {
         "command": about.command,
         "quick": about.quick,
@@ -40,7 +42,8 @@ def write_json(
             "max_ratio": MAX_RATIO,
         },
         "workload": [_arrival(arrival) for arrival in arrivals],
-        "rounds": [_round(outcome, figures(outcome)) for outcome in outcomes],
+        "advice_against_truth": as_json(claims(rounds)),
+        "rounds": [_round(outcome, one) for outcome, one in zip(outcomes, rounds, strict=True)],
     }
     file.write_text(json.dumps(report, indent=2) + "\n")
 

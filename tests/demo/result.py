@@ -7,6 +7,7 @@ from typing import Any
 
 from cluster.settings import NodeShape
 from demo.advised import Advised
+from demo.executors import executor_starts_s
 from demo.rounds import SHAPE
 from demo.run import RoundOutcome
 from demo.series import NodeSeries, integral, total
@@ -51,6 +52,12 @@ class RoundFigures:
     others_mean_cores: float | None
     """What the rest of the machine used: ResourceManager, agents, and work that is not ours."""
 
+    node_hours: float
+    """Hours in which a node had a container."""
+
+    executor_starts_s: list[list[float]]
+    """By application in the order of submission, since its submission."""
+
     advised: Advised | None = None
     """What mode advise said, in an advised round."""
 
@@ -87,6 +94,8 @@ def figures(outcome: RoundOutcome) -> RoundFigures:
         others_mean_cores=(
             None if cpu_core_s is None else (outcome.machine_core_s - cpu_core_s) / makespan_s
         ),
+        node_hours=total(outcome.nodes, lambda point: float(point.containers > 0)) / 3600,
+        executor_starts_s=executor_starts_s(outcome.applications, outcome.journal),
         advised=outcome.advice,
     )
 

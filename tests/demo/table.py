@@ -12,6 +12,7 @@ ROWS: tuple[tuple[str, Callable[[RoundFigures], str]], ...] = (
     ("CPU, core-s", lambda one: _number(one.cpu_core_s, 0)),
     ("CPU, part of the nodes' share", lambda one: _number(one.mean_cpu_of_share, 2)),
     ("CPU of all else, cores", lambda one: _number(one.others_mean_cores, 2)),
+    ("hours in which a node had a container", lambda one: _number(one.node_hours, 3)),
     ("containers", lambda one: str(one.containers)),
     ("  placed by the core", lambda one: str(one.placed_by_core)),
     ("most containers on a node", lambda one: str(one.most_containers.containers)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from demo.advised import Advised
 from demo.result import RoundFigures
+from demo.truth import claims
 
 # The spread between two runs of the same round; a smaller difference does not count.
 SPREAD = {"makespan_s": 0.06, "mean_completion_s": 0.05, "cpu_core_s": 0.10}
@@ -34,7 +35,7 @@ def verdict(rounds: list[RoundFigures], quick: bool) -> str:
             if baseline is not None:
                 sentences.extend(_against(profiles, baseline))
         if capacity is not None and capacity.advised is not None:
-            sentences.append(_forecast(profiles, capacity, capacity.advised))
+            sentences.append(_forecast(rounds, capacity, capacity.advised))
     failures = ", ".join(f"{one.name} {one.failures}" for one in rounds)
     sentences.append(f"Failed applications: {failures}.")
     if profiles.placed_by_core == 0:
@@ -71,19 +72,21 @@ def _change(key: str, ours: RoundFigures, theirs: RoundFigures) -> float | None:
     return None if one is None or not other else one / other - 1
 
 
-def _forecast(profiles: RoundFigures, capacity: RoundFigures, advised: Advised) -> str:
+def _forecast(rounds: list[RoundFigures], capacity: RoundFigures, advised: Advised) -> str:
     """What mode advise said in the round `capacity`, held against what came."""
+    said = []
+    for one in claims(rounds):
+        before, after, error = one.cells()
+        said.append(f"{one.figure} {before} (came: {after}; error {error})")
 
-    def said(key: str) -> str:
-        before, after = getattr(advised.as_capacity, key), getattr(advised.as_enforce, key)
-        came = _change(key, profiles, capacity) or 0.0
-        replayed = before / getattr(capacity, key) - 1
-        return (
-            f"{WORDS[key]} {100 * (after / before - 1):+.0f} % (came: {100 * came:+.0f} %; "
-            f"the replay of `capacity` itself is {100 * replayed:+.0f} % off)"
-        )
+    def off(key: str) -> str:
+        replayed = getattr(advised.as_capacity, key) / getattr(capacity, key) - 1
+        return f"{WORDS[key]} {100 * replayed:+.0f} %"
 
-    return f"Mode advise had said in `capacity`: {said('makespan_s')}, {said('mean_completion_s')}."
+    return (
+        f"Mode advise had said in `capacity`: {', '.join(said)}. Its replay of `capacity` itself "
+        f"is off by: {off('makespan_s')}, {off('mean_completion_s')}."
+    )
 
 
 def _disturbed(rounds: list[RoundFigures]) -> list[str]:

@@ -18,6 +18,7 @@ REQUEST_MB = 1024
 
 def application(name: str, start_s: int, end_s: int, status: str = "SUCCEEDED") -> dict[str, Any]:
     return {
+        "id": name,
         "name": name,
         "startedTime": start_s * 1000,
         "launchTime": start_s * 1000,
@@ -36,6 +37,19 @@ def point(time_s: float, containers: int, used_cpu_cores: float, used_mb: int) -
         used_memory_bytes=used_mb * MEBIBYTE,
         used_disk_bytes_per_s=0.0,
     )
+
+
+def placed(booked_vcores: int, booked_memory_bytes: int) -> dict[str, Any]:
+    return {
+        "kind": "placed",
+        "time_ms": 30_000,
+        "application": "second",
+        "container": "second-2",
+        "application_master": False,
+        "by_core": True,
+        "booked_vcores": booked_vcores,
+        "booked_memory_bytes": booked_memory_bytes,
+    }
 
 
 @pytest.fixture
@@ -67,8 +81,7 @@ def test_times_are_counted_from_each_submission(outcome: RoundOutcome) -> None:
 
 
 def test_only_what_the_cores_order_led_to_counts_as_placed_by_it(outcome: RoundOutcome) -> None:
-    admitted = {"kind": "placed", "by_core": True, "booked_vcores": 1, "booked_memory_bytes": 1}
-    outcome.journal = [admitted] * 6
+    outcome.journal = [placed(booked_vcores=1, booked_memory_bytes=1)] * 6
     assert figures(outcome).placed_by_core == 4
 
 
@@ -92,16 +105,19 @@ def test_a_vcore_is_its_part_of_the_cores(outcome: RoundOutcome) -> None:
 
 
 def test_the_journal_knows_bookings_that_no_look_has_met(outcome: RoundOutcome) -> None:
-    outcome.journal = [
-        {
-            "kind": "placed",
-            "by_core": True,
-            "booked_vcores": 6,
-            "booked_memory_bytes": 6 * REQUEST_MB * MEBIBYTE,
-        }
-    ]
+    outcome.journal = [placed(booked_vcores=6, booked_memory_bytes=6 * REQUEST_MB * MEBIBYTE)]
     seen = figures(outcome)
     assert seen.max_booked_over_physical.cpu == 6 / SHAPE.vcores
+
+
+def test_executors_start_so_long_after_their_submission(outcome: RoundOutcome) -> None:
+    outcome.journal = [placed(booked_vcores=1, booked_memory_bytes=1)]
+    assert figures(outcome).executor_starts_s == [[], [10.0]]
+
+
+def test_node_hours_are_those_with_a_container(outcome: RoundOutcome) -> None:
+    outcome.nodes.append(NodeSeries("idle", [point(time_s, 0, 0, 0) for time_s in (0, 1, 2)]))
+    assert figures(outcome).node_hours == pytest.approx(2 / 3600)
 
 
 def test_a_value_holds_until_the_next_time() -> None:

@@ -17,6 +17,8 @@ def seen(
     failures: int = 0,
     mean_completion_s: float = 100.0,
     others_mean_cores: float = 0.2,
+    executor_starts_s: list[list[float]] | None = None,
+    node_hours: float = 0.3,
 ) -> RoundFigures:
     return RoundFigures(
         name=name,
@@ -34,6 +36,8 @@ def seen(
         most_containers=MostContainers(3, "node-0", 3),
         mean_cpu_of_share=0.6,
         others_mean_cores=others_mean_cores,
+        node_hours=node_hours,
+        executor_starts_s=executor_starts_s or [],
     )
 
 
@@ -59,18 +63,39 @@ def test_less_throughput_and_later_ends_come_first_as_well() -> None:
 
 
 def test_what_was_advised_is_held_against_what_came() -> None:
-    advised = Advised(
-        as_capacity=Times(makespan_s=420, mean_completion_s=190),
-        as_enforce=Times(makespan_s=294, mean_completion_s=152),
-        containers_earlier=20,
-        mean_earlier_s=40,
-        took_s=0.1,
-        whole={},
+    capacity = replace(
+        seen(
+            "capacity",
+            400,
+            mean_completion_s=200,
+            executor_starts_s=[[10, 60], [30]],
+            node_hours=0.36,
+        ),
+        advised=Advised(
+            as_capacity=Times(makespan_s=420, mean_completion_s=190),
+            as_enforce=Times(makespan_s=294, mean_completion_s=152),
+            containers_earlier=3,
+            mean_earlier_s=12,
+            node_hours_as_capacity=0.4,
+            node_hours_as_enforce=0.35,
+            took_s=0.1,
+            whole={},
+        ),
     )
-    capacity = replace(seen("capacity", 400, mean_completion_s=200), advised=advised)
-    text = verdict([capacity, seen("profiles", 320, mean_completion_s=150)], quick=False)
-    assert "makespan -30 % (came: -20 %; the replay of `capacity` itself is +5 % off)" in text
-    assert "mean completion time -20 % (came: -25 %; the replay of `capacity` itself is -5" in text
+    profiles = seen(
+        "profiles",
+        320,
+        mean_completion_s=150,
+        executor_starts_s=[[10.5, 20], [20]],
+        node_hours=0.27,
+    )
+    text = verdict([capacity, profiles], quick=False)
+    assert "makespan -30 % (came: -20 %; error -10 points)" in text
+    assert "mean completion time -20 % (came: -25 %; error +5 points)" in text
+    assert "executors that start earlier 3 (came: 2; error +1)" in text
+    assert "by how much on average, s 12 (came: 25; error -13)" in text
+    assert "node-hours saved 0.050 (came: 0.090; error -0.040)" in text
+    assert "off by: makespan +5 %, mean completion time -5 %" in text
 
 
 def test_a_longer_makespan_is_said_plainly() -> None:
