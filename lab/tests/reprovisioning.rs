@@ -36,6 +36,7 @@ fn application_of(actual: Demand, predicted: Demand) -> ApplicationSpec {
     ApplicationSpec {
         name: "a".to_owned(),
         queue: 0,
+        user: String::new(),
         submitted_ms: 0,
         deadline_ms: None,
         executors: 1,

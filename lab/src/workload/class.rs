@@ -156,6 +156,7 @@ pub(super) fn application(
     ApplicationSpec {
         name,
         queue: 0,
+        user: String::new(),
         submitted_ms: 0,
         deadline_ms: None,
         executors,

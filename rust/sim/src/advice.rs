@@ -74,8 +74,9 @@ const ASSUMPTIONS: [&str; 8] = [
      executors run as long as they did in fact.",
     "Use is what agents measured, scaled to a node that is not overloaded. The simulator's model slows down the \
      containers of an overloaded node.",
-    "Leaf queues keep their capacity, maximum capacity and, by memory, limit of application masters. Not replayed: \
-     limits of parent queues and users, labels, locality, reservations and preemption.",
+    "By memory, all queues keep their capacity and maximum capacity, and leaf queues their limits of users and of \
+     application masters. Not replayed: limits by virtual cores, weights of users, a user's limit of masters, labels, \
+     locality, reservations and preemption.",
     "Every node has an agent, and mode enforce with the cluster's ceiling holds on every node and in every queue. The \
      record is compared with a replay of CapacityScheduler: if mode enforce was in use, the replay error includes its \
      effect.",

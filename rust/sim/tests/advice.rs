@@ -1,7 +1,7 @@
 //! What mode `enforce` would have made of what happened.
 #![allow(clippy::expect_used, reason = "a helper of tests")]
 
-use elastane_core::cluster::{Basis, Demands, NodeId, Predicted, QueueShare, Request};
+use elastane_core::cluster::{Basis, Demands, NodeId, Predicted, QueueShare, Request, UserLimit};
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_runs::{LedgerSubject, RunSeries};
 use elastane_runtime::{PastApplication, PastCluster, PastContainer, PastNode, ServiceSettings};
@@ -213,6 +213,67 @@ fn a_queue_stays_within_its_maximum() {
     at_its_maximum.queues = vec![queue("root.a", 0.25, 0.25), queue("root.b", 0.75, 1.0)];
     let advice = Advice::of(&at_its_maximum);
     assert_eq!((advice.applications, advice.left_out), (0, 3));
+}
+
+#[test]
+fn queues_below_one_stay_within_its_maximum_together() {
+    let mut below_one = past(in_turn());
+    below_one.nodes = vec![below_one.nodes[0]; 2];
+    for (application, leaf) in below_one.applications.iter_mut().zip(["a", "b", "a"]) {
+        application.subject.queue = format!("root.p.{leaf}");
+    }
+    let mut mean_completion_s = |maximum| {
+        let above = QueueShare { is_leaf: false, ..queue("root.p", 0.5, maximum) };
+        let root = QueueShare { is_leaf: false, ..queue("root", 1.0, 1.0) };
+        let leaves = ["root.p.a", "root.p.b"].map(|path| queue(path, 0.25, 1.0));
+        below_one.queues = [root, above].into_iter().chain(leaves).collect();
+        let advice = Advice::of(&below_one);
+        assert_eq!((&advice.problem, advice.left_out), (&None, 0));
+        advice.capacity.unwrap().mean_completion_s
+    };
+    // Of two nodes they may have one: one executor at a time, as without the second node.
+    assert_near(mean_completion_s(0.5), 240.0, 5.0);
+    assert_near(mean_completion_s(1.0), 160.0, 5.0);
+    // What is larger than what the queue above may have never starts.
+    let above = QueueShare { is_leaf: false, ..queue("root.p", 0.5, 0.25) };
+    below_one.queues = vec![above, queue("root.p.a", 0.25, 1.0), queue("root.p.b", 0.25, 1.0)];
+    let advice = Advice::of(&below_one);
+    assert_eq!((advice.applications, advice.left_out), (0, 3));
+}
+
+#[test]
+fn a_user_stays_within_its_limit() {
+    let mut of_users = past(in_turn());
+    of_users.nodes = vec![of_users.nodes[0]; 4];
+    let limited = |factor| {
+        let minimum_allocation = request(1);
+        let limit = UserLimit { factor, minimum_percent: 100.0, minimum_allocation };
+        vec![QueueShare { user_limit: Some(limit), ..queue("root.a", 0.25, 1.0) }]
+    };
+    let mean_completion_s = |past: &PastCluster| {
+        let advice = Advice::of(past);
+        assert_eq!(advice.problem, None);
+        advice.capacity.unwrap().mean_completion_s
+    };
+    // A node's worth and one container more: two executors at a time of the same user.
+    of_users.queues = limited(1.0);
+    assert_near(mean_completion_s(&of_users), 160.0, 5.0);
+    of_users.queues = limited(2.0);
+    assert_near(mean_completion_s(&of_users), 120.0, 5.0);
+    // Each user has a limit of its own.
+    of_users.queues = limited(1.0);
+    of_users.applications[2].subject.user = "bob".to_owned();
+    assert_near(mean_completion_s(&of_users), 120.0, 5.0);
+}
+
+#[test]
+fn a_multiple_of_no_guarantee_limits_no_user() {
+    let mut of_nothing = past(in_turn());
+    of_nothing.nodes = vec![of_nothing.nodes[0]; 3];
+    let minimum_allocation = request(1);
+    let limit = UserLimit { factor: 1.0, minimum_percent: 100.0, minimum_allocation };
+    of_nothing.queues = vec![QueueShare { user_limit: Some(limit), ..queue("root.a", 0.0, 1.0) }];
+    assert_near(Advice::of(&of_nothing).capacity.unwrap().mean_completion_s, 120.0, 5.0);
 }
 
 #[test]

@@ -75,6 +75,7 @@ impl Group<'_> {
         ApplicationSpec {
             name: self.application.subject.application_id.clone(),
             queue: self.queue,
+            user: self.application.subject.user.clone(),
             submitted_ms: self.arrival_ms.max(0),
             deadline_ms: None,
             executors: self.containers.len() as u32,

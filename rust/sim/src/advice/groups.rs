@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use elastane_core::Resources;
-use elastane_core::cluster::Request;
+use elastane_core::cluster::{QueueShare, Request, UserLimit};
 use elastane_runtime::{PastApplication, PastCluster};
 
 use super::group::Group;
@@ -40,7 +40,9 @@ impl<'a> Groups<'a> {
                 queues.len() - 1
             });
             let found = Reader { past, application, queue }.groups();
-            if found.is_empty() || !found.iter().all(|it| fits(it, &machines, &queues[queue])) {
+            if found.is_empty()
+                || !found.iter().all(|it| fits(it, &machines, most_of(&queues, path)))
+            {
                 left_out += 1;
             } else {
                 groups.extend(found);
@@ -145,11 +147,16 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Whether an executor of a group may ever start.
-fn fits(group: &Group<'_>, machines: &[Resources], queue: &QueueSpec) -> bool {
+/// The largest part that a queue may use, by its own maximum and those of the queues above it.
+fn most_of(queues: &[QueueSpec], path: &str) -> f64 {
+    queues.iter().filter(|it| it.holds(path)).map(|it| it.maximum).fold(1.0, f64::min)
+}
+
+/// Whether an executor of a group may ever start in a queue with this largest part.
+fn fits(group: &Group<'_>, machines: &[Resources], most: f64) -> bool {
     let memory_bytes = group.request.memory_bytes as f64;
     let registered_bytes: f64 = machines.iter().map(|machine| machine.memory_bytes).sum();
-    memory_bytes <= registered_bytes * queue.maximum
+    memory_bytes <= registered_bytes * most
         && machines.iter().any(|machine| {
             memory_bytes <= machine.memory_bytes
                 && f64::from(group.request.vcores) <= machine.cpu_cores
@@ -167,22 +174,31 @@ fn machines(past: &PastCluster) -> Vec<Resources> {
     machine.collect()
 }
 
-/// The leaf queues of nodes without a label.
+/// The queues below the root, of nodes without a label.
 fn queues(past: &PastCluster) -> Vec<QueueSpec> {
-    let leaves = past.queues.iter().filter(|queue| queue.is_leaf && queue.label.is_empty());
+    let below_root = |queue: &&QueueShare| queue.label.is_empty() && queue.queue.contains('.');
     let memory_bytes: f64 = past.nodes.iter().map(|it| it.registered.memory_bytes as f64).sum();
     let part = |amount: Option<Request>, part: f64| match amount {
         Some(amount) if memory_bytes > 0.0 => amount.memory_bytes as f64 / memory_bytes,
         _ => part,
     };
-    let queue = leaves.map(|queue| QueueSpec {
-        path: queue.queue.clone(),
-        capacity: part(queue.guaranteed, queue.capacity).clamp(LEAST_PART, 1.0),
-        maximum: part(queue.at_most, queue.maximum).clamp(LEAST_PART, 1.0),
-        masters: queue.masters.map(|part| {
-            let step = queue.user_limit.map_or(0, |it| it.minimum_allocation.memory_bytes);
-            MastersLimit { part, step_bytes: step.max(1) }
-        }),
+    let queue = past.queues.iter().filter(below_root).map(|queue| {
+        let capacity = part(queue.guaranteed, queue.capacity);
+        QueueSpec {
+            path: queue.queue.clone(),
+            is_leaf: queue.is_leaf,
+            capacity: capacity.clamp(LEAST_PART, 1.0),
+            maximum: part(queue.at_most, queue.maximum).clamp(LEAST_PART, 1.0),
+            masters: queue.masters.map(|part| {
+                let step = queue.user_limit.map_or(0, |it| it.minimum_allocation.memory_bytes);
+                MastersLimit { part, step_bytes: step.max(1) }
+            }),
+            user_limit: queue.user_limit.map(|limit| UserLimit {
+                // A multiple of no guarantee is no limit.
+                factor: if capacity > 0.0 { limit.factor } else { -1.0 },
+                ..limit
+            }),
+        }
     });
     queue.collect()
 }

@@ -18,6 +18,7 @@ mod meter;
 mod newcomers;
 mod outcome;
 mod policies;
+mod queue_users;
 mod queues;
 mod resource_manager;
 mod settings;

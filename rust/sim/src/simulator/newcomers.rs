@@ -70,6 +70,7 @@ mod tests {
         ApplicationSpec {
             name: format!("application {number}"),
             queue: 0,
+            user: String::new(),
             submitted_ms: 0,
             deadline_ms: None,
             executors: 1,

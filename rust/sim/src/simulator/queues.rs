@@ -1,20 +1,28 @@
-//! Leaf queues: which of them a node is offered to first.
+//! Queues: which of them a node is offered to first, and how much each and its users may take.
 
-use elastane_core::cluster::QueueShare;
+use std::cmp::Ordering;
 
+use elastane_core::cluster::{QueueMemory, QueueShare};
+
+use super::queue_users::QueueUsers;
 use crate::workload::{QueueSpec, Workload};
 
 /// The only queue of a workload without queues.
 const QUEUE: &str = "root.default";
 
-/// The leaf queues, and what each of them takes.
+/// The queues, and what each of them takes. As with CapacityScheduler's default calculator, memory counts.
 #[derive(Debug)]
 pub(super) struct Queues {
     queues: Vec<QueueSpec>,
+    /// By queue, the places of those above it and its own, the topmost first.
+    chains: Vec<Vec<usize>>,
     /// By application, its queue and the memory of one of its requests.
     applications: Vec<(usize, u64)>,
-    /// By queue, the memory of its containers' requests.
+    /// By queue, the memory of the requests of its containers and of those of the queues below it.
     used_bytes: Vec<u64>,
+    /// The same of all queues.
+    all_used_bytes: u64,
+    users: QueueUsers,
 }
 
 impl Queues {
@@ -25,7 +33,10 @@ impl Queues {
             queues.push(QueueSpec::new(QUEUE, 1.0));
         }
         Self {
+            chains: queues.iter().map(|queue| chain(&queues, &queue.path)).collect(),
             used_bytes: vec![0; queues.len()],
+            all_used_bytes: 0,
+            users: QueueUsers::new(&workload.applications, queues.len()),
             queues,
             applications: applications.map(|it| (it.queue, it.request.memory_bytes)).collect(),
         }
@@ -38,116 +49,121 @@ impl Queues {
 
     /// As CapacityScheduler would compute them.
     pub(super) fn shares(&self) -> Vec<QueueShare> {
-        let share = |queue: &str, is_leaf, capacity, maximum| QueueShare {
-            queue: queue.to_owned(),
-            is_leaf,
-            capacity,
-            maximum,
+        let share = |queue: &QueueSpec| QueueShare {
+            queue: queue.path.clone(),
+            is_leaf: queue.is_leaf,
+            capacity: queue.capacity,
+            maximum: queue.maximum,
+            user_limit: queue.user_limit,
             ..QueueShare::default()
         };
-        let leaves =
-            self.queues.iter().map(|queue| share(&queue.path, true, queue.capacity, queue.maximum));
-        std::iter::once(share("root", false, 1.0, 1.0)).chain(leaves).collect()
+        let root = QueueSpec { is_leaf: false, ..QueueSpec::new("root", 1.0) };
+        std::iter::once(&root).chain(&self.queues).map(share).collect()
     }
 
-    /// Puts applications into the order in which CapacityScheduler asks their queues: first the queue that uses the
-    /// smallest part of its capacity. As with its default calculator, memory counts. The order within a queue stays.
+    /// Puts applications into the order in which CapacityScheduler asks their queues: from the top, first the queue
+    /// that uses the smallest part of its capacity. The order within a queue stays.
     pub(super) fn order<T>(&self, named: &mut [T], application: impl Fn(&T) -> usize) {
         if self.queues.len() == 1 {
             return;
         }
-        let used = |queue: usize| self.used_bytes[queue] as f64 / self.queues[queue].capacity;
         let queue_of = |one: &T| self.applications[application(one)].0;
-        named.sort_by(|a, b| {
-            let (a, b) = (queue_of(a), queue_of(b));
-            used(a).total_cmp(&used(b)).then(a.cmp(&b))
-        });
+        named.sort_by(|a, b| self.compare(queue_of(a), queue_of(b)));
     }
 
-    /// Whether a queue may not have the whole cluster.
-    pub(super) fn have_maximum(&self) -> bool {
-        self.queues.iter().any(|queue| queue.maximum < 1.0)
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        let used = |queue: usize| self.used_bytes[queue] as f64 / self.queues[queue].capacity;
+        let mut levels = self.chains[a].iter().zip(&self.chains[b]);
+        let siblings = levels.find(|(a, b)| a != b);
+        siblings.map_or(Ordering::Equal, |(a, b)| used(*a).total_cmp(&used(*b)).then(a.cmp(b)))
     }
 
-    /// Whether one more container of an application stays within its queue's part of so much memory.
+    /// Whether a queue or a user may not have the whole cluster.
+    pub(super) fn have_limits(&self) -> bool {
+        self.queues.iter().any(|queue| queue.maximum < 1.0 || queue.user_limit.is_some())
+    }
+
+    /// Whether one more container of an application stays within the parts of so much memory of its queue and those
+    /// above it, and its user's limit allows it.
     pub(super) fn may_have(&self, application: usize, bookable_bytes: u64) -> bool {
         let (queue, memory_bytes) = self.applications[application];
-        let maximum = self.queues[queue].maximum;
-        maximum >= 1.0
-            || (self.used_bytes[queue] + memory_bytes) as f64 <= bookable_bytes as f64 * maximum
+        let has_room = |place: &usize| {
+            let maximum = self.queues[*place].maximum;
+            maximum >= 1.0
+                || (self.used_bytes[*place] + memory_bytes) as f64
+                    <= bookable_bytes as f64 * maximum
+        };
+        self.chains[queue].iter().all(has_room) && self.user_may_have(application, bookable_bytes)
+    }
+
+    /// As in CapacityScheduler, a user may exceed its limit by one container.
+    fn user_may_have(&self, application: usize, bookable_bytes: u64) -> bool {
+        let (queue, request_bytes) = self.applications[application];
+        let QueueSpec { capacity, user_limit, .. } = &self.queues[queue];
+        user_limit.is_none_or(|limit| {
+            let now = QueueMemory {
+                bookable_bytes,
+                guaranteed_bytes: (bookable_bytes as f64 * capacity) as u64,
+                used_bytes: self.used_bytes[queue],
+                active_users: self.users.active(queue),
+            };
+            self.users.used_bytes(application) <= limit.memory_bytes(&now, request_bytes)
+        })
     }
 
     /// What the masters of a queue may take, of so much memory that may be booked; none for any amount. As in
     /// CapacityScheduler a part of what the queue may have beside the others now, and no less than of its guarantee.
     pub(super) fn masters_limit_bytes(&self, queue: usize, bookable_bytes: u64) -> Option<u64> {
-        let QueueSpec { capacity, maximum, masters, .. } = &self.queues[queue];
+        let QueueSpec { capacity, masters, .. } = &self.queues[queue];
         let limit = masters.as_ref()?;
         let bookable = bookable_bytes as f64;
-        let all: u64 = self.used_bytes.iter().sum();
-        let left = bookable - (all - self.used_bytes[queue]) as f64;
-        let usable = left.min(maximum * bookable).max(capacity * bookable);
+        let own = self.used_bytes[queue];
+        let left = |maximum: f64, used: u64| maximum * bookable - (used - own) as f64;
+        let of_queues = self.chains[queue].iter();
+        let of_queues =
+            of_queues.map(|place| left(self.queues[*place].maximum, self.used_bytes[*place]));
+        let usable = of_queues.fold(left(1.0, self.all_used_bytes), f64::min);
+        let usable = usable.max(capacity * bookable);
         let steps = (usable * limit.part / limit.step_bytes as f64).ceil();
         Some(steps as u64 * limit.step_bytes)
     }
 
+    /// An application that waited for nothing asks for containers.
+    pub(super) fn begins_to_wait(&mut self, application: usize) {
+        self.users.begins_to_wait(application);
+    }
+
+    /// An application has all that it asked for.
+    pub(super) fn waits_no_more(&mut self, application: usize) {
+        self.users.waits_no_more(application);
+    }
+
     pub(super) fn started(&mut self, application: usize) {
         let (queue, memory_bytes) = self.applications[application];
-        self.used_bytes[queue] += memory_bytes;
+        for place in &self.chains[queue] {
+            self.used_bytes[*place] += memory_bytes;
+        }
+        self.all_used_bytes += memory_bytes;
+        self.users.started(application, memory_bytes);
     }
 
     pub(super) fn ended(&mut self, application: usize) {
         let (queue, memory_bytes) = self.applications[application];
-        self.used_bytes[queue] -= memory_bytes;
+        for place in &self.chains[queue] {
+            self.used_bytes[*place] -= memory_bytes;
+        }
+        self.all_used_bytes -= memory_bytes;
+        self.users.ended(application, memory_bytes);
     }
+}
+
+/// The places of the queues on the way to this path, the topmost first.
+fn chain(queues: &[QueueSpec], path: &str) -> Vec<usize> {
+    let holding = queues.iter().enumerate().filter(|(_, queue)| queue.holds(path));
+    let mut places: Vec<usize> = holding.map(|(place, _)| place).collect();
+    places.sort_by_key(|place| queues[*place].path.len());
+    places
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workload::MastersLimit;
-
-    #[test]
-    fn masters_have_a_part_of_what_the_other_queues_leave() {
-        let masters = Some(MastersLimit { part: 0.1, step_bytes: 4 });
-        let queue = |path, capacity| QueueSpec { masters, ..QueueSpec::new(path, capacity) };
-        let mut queues = Queues {
-            queues: vec![
-                QueueSpec { maximum: 0.9, ..queue("root.a", 0.3) },
-                QueueSpec::new("root.b", 0.7),
-            ],
-            applications: vec![(1, 400), (1, 350), (0, 100)],
-            used_bytes: vec![0, 0],
-        };
-        let limit = |queues: &Queues| queues.masters_limit_bytes(0, 1_000).unwrap();
-        assert_eq!(limit(&queues), 92, "a tenth of its maximum, in steps of 4");
-        queues.started(0);
-        assert_eq!(limit(&queues), 60, "of what root.b leaves");
-        queues.started(2);
-        assert_eq!(limit(&queues), 60, "its own counts as its own");
-        queues.started(1);
-        assert_eq!(limit(&queues), 32, "of its guarantee");
-        assert_eq!(queues.masters_limit_bytes(1, 1_000), None);
-    }
-
-    #[test]
-    fn the_queue_that_uses_the_smallest_part_of_its_capacity_comes_first() {
-        let queue = QueueSpec::new;
-        let mut queues = Queues {
-            queues: vec![queue("root.large", 0.8), queue("root.small", 0.2)],
-            applications: vec![(0, 10), (0, 10), (1, 10)],
-            used_bytes: vec![0, 0],
-        };
-        let order = |queues: &Queues| {
-            let mut named = vec![1, 2, 0];
-            queues.order(&mut named, |application| *application);
-            named
-        };
-        assert_eq!(order(&queues), [1, 0, 2], "the one that is named first in the workload");
-        queues.started(0);
-        assert_eq!(order(&queues), [2, 1, 0]);
-        queues.started(2);
-        assert_eq!(order(&queues), [1, 0, 2], "10 of 0.8 and of 0.2");
-        queues.ended(2);
-        assert_eq!(order(&queues), [2, 1, 0]);
-    }
-}
+mod tests;

@@ -106,7 +106,7 @@ impl ResourceManager {
             most_booked,
             plans_starts,
             follows_demand,
-            reads_bookable: queues.have_maximum() || !workload.masters.is_empty(),
+            reads_bookable: queues.have_limits() || !workload.masters.is_empty(),
             queues,
             bookable_bytes: 0,
             applications: vec![KnownApplication::default(); workload.applications.len()],
@@ -183,7 +183,8 @@ impl ResourceManager {
         };
         let queue = self.queues.path(spec.queue);
         let deadline = spec.deadline_ms.map(|at_ms| Deadline { at_ms, length_ms: None });
-        let (submitted, _) = self.service.application_added(record, queue, "", deadline, demands);
+        let user = spec.user.as_str();
+        let (submitted, _) = self.service.application_added(record, queue, user, deadline, demands);
         let number = submitted.application.0 as usize;
         if self.places.len() <= number {
             self.places.resize(number + 1, place);
@@ -220,6 +221,7 @@ impl ResourceManager {
         let begins = before == 0 && more > 0;
         if begins {
             known.since_ms = now_ms;
+            self.queues.begins_to_wait(place);
         }
         self.tell_pending(place, spec, now_ms);
         let is_new = begins && self.kinds.begins_to_wait(place, now_ms);
@@ -271,10 +273,13 @@ impl ResourceManager {
             self.waiting -= 1;
             self.queues.started(place);
             let was_last = self.kinds.waits_no_more(place, since_ms);
-            if !known.asked.is_empty() {
+            if known.asked.is_empty() {
+                self.queues.waits_no_more(place);
+                if was_last {
+                    self.needs[self.kinds.number_of(place)] = StartNeeds::default();
+                }
+            } else {
                 self.kinds.begins_to_wait(place, now_ms);
-            } else if was_last {
-                self.needs[self.kinds.number_of(place)] = StartNeeds::default();
             }
             self.tell_pending(place, spec, now_ms);
             self.changed(machine);

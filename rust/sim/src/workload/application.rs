@@ -14,6 +14,8 @@ pub struct ApplicationSpec {
     pub name: String,
     /// The place of its queue in [`Workload::queues`](super::Workload::queues); 0 where there are none.
     pub queue: usize,
+    /// Whose it is: counts where its queue has a limit for each of its users.
+    pub user: String,
     /// Its submission, in milliseconds from the start.
     pub submitted_ms: i64,
     /// When it has to be done, in milliseconds from the start; none without a deadline.

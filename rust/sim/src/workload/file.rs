@@ -202,6 +202,7 @@ fn read_application(
     Ok(ApplicationSpec {
         name: text.name.clone(),
         queue: read_queue(place, text.queue.as_deref(), queues)?,
+        user: String::new(),
         submitted_ms: text.submitted_ms,
         deadline_ms: text.deadline_ms.map(|after_ms| text.submitted_ms.saturating_add(after_ms)),
         executors: text.executors,

@@ -20,6 +20,7 @@ pub fn application(
     ApplicationSpec {
         name: name.to_owned(),
         queue: 0,
+        user: String::new(),
         submitted_ms,
         deadline_ms: None,
         executors,

@@ -23,6 +23,19 @@ pub struct UserLimit {
     pub minimum_allocation: Request,
 }
 
+/// What a queue has and takes, by memory alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueMemory {
+    /// What may be booked on all nodes.
+    pub bookable_bytes: u64,
+    /// Its guaranteed part of that.
+    pub guaranteed_bytes: u64,
+    /// What its containers take.
+    pub used_bytes: u64,
+    /// The number of users with waiting containers.
+    pub active_users: usize,
+}
+
 /// What a queue has and takes of the nodes of a label.
 pub(super) struct QueueNow {
     pub(super) registered: Booked,
@@ -34,6 +47,19 @@ pub(super) struct QueueNow {
 }
 
 impl UserLimit {
+    /// What each user may take if a container with this request is to start, where memory alone counts.
+    pub fn memory_bytes(self, queue: &QueueMemory, request_bytes: u64) -> u64 {
+        let booked = |memory_bytes: u64| Booked::from(Request { memory_bytes, vcores: 0 });
+        let registered = booked(queue.bookable_bytes);
+        let now = QueueNow {
+            registered,
+            guaranteed: booked(queue.guaranteed_bytes),
+            consumed: booked(queue.used_bytes).dominant_share(registered),
+            active_users: queue.active_users,
+        };
+        u64::try_from(self.of(&now, booked(request_bytes)).memory_bytes).unwrap_or(0)
+    }
+
     /// The limit if a container of this demand is to start: that of CapacityScheduler's
     /// `UsersManager.computeUserLimit`, of the registered sizes and what is demanded of them. Without the users'
     /// weights.

@@ -23,6 +23,7 @@ fn masters(applications: &[(&str, usize, i64)], masters: Vec<MasterSpec>) -> Mas
     let spec = |(name, queue, submitted_ms): &(&str, usize, i64)| ApplicationSpec {
         name: (*name).to_owned(),
         queue: *queue,
+        user: String::new(),
         submitted_ms: *submitted_ms,
         deadline_ms: None,
         executors: 1,

@@ -62,6 +62,7 @@ fn spec(
     Ok(ApplicationSpec {
         name,
         queue: 0,
+        user: String::new(),
         submitted_ms,
         deadline_ms: None,
         executors,

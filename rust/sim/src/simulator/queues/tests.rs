@@ -1,0 +1,185 @@
+//! What queues and their users may take.
+
+use elastane_core::Demand;
+use elastane_core::cluster::{Request, UserLimit};
+use elastane_core::{Resources, SLOT_MS};
+
+use super::*;
+use crate::workload::{ApplicationSpec, Errors, MastersLimit};
+
+/// Applications of these queues and users, each with requests of so much memory.
+fn queues(queues: Vec<QueueSpec>, applications: &[(usize, &str, u64)]) -> Queues {
+    let actual = Demand::series(SLOT_MS, &[Resources::ZERO]).unwrap();
+    let spec = |(queue, user, memory_bytes): &(usize, &str, u64)| ApplicationSpec {
+        name: String::new(),
+        queue: *queue,
+        user: (*user).to_owned(),
+        submitted_ms: 0,
+        deadline_ms: None,
+        executors: 1,
+        request: Request { memory_bytes: *memory_bytes, vcores: 1 },
+        predicted: None,
+        actual: actual.clone(),
+        lengths: None,
+        errors: Errors::default(),
+    };
+    Queues::new(&Workload {
+        name: String::new(),
+        machines: Vec::new(),
+        heartbeat_ms: 1_000,
+        queues,
+        applications: applications.iter().map(spec).collect(),
+        masters: Vec::new(),
+    })
+}
+
+fn parent(path: &str, capacity: f64, maximum: f64) -> QueueSpec {
+    QueueSpec { is_leaf: false, maximum, ..QueueSpec::new(path, capacity) }
+}
+
+fn order(queues: &Queues, mut named: Vec<usize>) -> Vec<usize> {
+    queues.order(&mut named, |application| *application);
+    named
+}
+
+#[test]
+fn masters_have_a_part_of_what_the_other_queues_leave() {
+    let masters = Some(MastersLimit { part: 0.1, step_bytes: 4 });
+    let queue = |path, capacity| QueueSpec { masters, ..QueueSpec::new(path, capacity) };
+    let mut queues = queues(
+        vec![QueueSpec { maximum: 0.9, ..queue("root.a", 0.3) }, QueueSpec::new("root.b", 0.7)],
+        &[(1, "ada", 400), (1, "ada", 350), (0, "ada", 100)],
+    );
+    let limit = |queues: &Queues| queues.masters_limit_bytes(0, 1_000).unwrap();
+    assert_eq!(limit(&queues), 92, "a tenth of its maximum, in steps of 4");
+    queues.started(0);
+    assert_eq!(limit(&queues), 60, "of what root.b leaves");
+    queues.started(2);
+    assert_eq!(limit(&queues), 60, "its own counts as its own");
+    queues.started(1);
+    assert_eq!(limit(&queues), 32, "of its guarantee");
+    assert_eq!(queues.masters_limit_bytes(1, 1_000), None);
+}
+
+#[test]
+fn masters_have_a_part_of_what_the_queue_above_leaves() {
+    let masters = Some(MastersLimit { part: 0.1, step_bytes: 1 });
+    let leaf = QueueSpec { masters, ..QueueSpec::new("root.p.a", 0.1) };
+    let sibling = QueueSpec::new("root.p.b", 0.1);
+    let all = vec![leaf, sibling, parent("root.p", 0.5, 0.6)];
+    let mut queues = queues(all, &[(1, "ada", 200)]);
+    assert_eq!(queues.masters_limit_bytes(0, 1_000), Some(60));
+    queues.started(0);
+    assert_eq!(queues.masters_limit_bytes(0, 1_000), Some(40), "less its sibling's");
+}
+
+#[test]
+fn the_queue_that_uses_the_smallest_part_of_its_capacity_comes_first() {
+    let queue = QueueSpec::new;
+    let mut queues = queues(
+        vec![queue("root.large", 0.8), queue("root.small", 0.2)],
+        &[(0, "ada", 10), (0, "ada", 10), (1, "ada", 10)],
+    );
+    assert_eq!(order(&queues, vec![1, 2, 0]), [1, 0, 2], "the one that is named first");
+    queues.started(0);
+    assert_eq!(order(&queues, vec![1, 2, 0]), [2, 1, 0]);
+    queues.started(2);
+    assert_eq!(order(&queues, vec![1, 2, 0]), [1, 0, 2], "10 of 0.8 and of 0.2");
+    queues.ended(2);
+    assert_eq!(order(&queues, vec![1, 2, 0]), [2, 1, 0]);
+}
+
+#[test]
+fn queues_are_asked_from_the_top() {
+    // `root.p` uses more of its part than `root.c`, although `root.p.b` below it uses nothing.
+    let queue = QueueSpec::new;
+    let all = vec![
+        queue("root.p.a", 0.25),
+        queue("root.p.b", 0.25),
+        queue("root.c", 0.5),
+        parent("root.p", 0.5, 1.0),
+    ];
+    let mut queues = queues(all, &[(0, "ada", 20), (1, "ada", 10), (2, "ada", 10)]);
+    queues.started(0);
+    queues.started(2);
+    assert_eq!(order(&queues, vec![0, 1, 2]), [2, 1, 0]);
+    queues.started(2);
+    queues.started(2);
+    assert_eq!(order(&queues, vec![0, 2, 1]), [1, 0, 2]);
+}
+
+#[test]
+fn the_queues_below_one_stay_within_its_maximum_together() {
+    let queue = QueueSpec::new;
+    let all = |maximum| {
+        vec![
+            queue("root.p.a", 0.25),
+            queue("root.p.b", 0.25),
+            // Not below `root.p`, whose path is the beginning of its own.
+            queue("root.pb", 0.5),
+            parent("root.p", 0.5, maximum),
+        ]
+    };
+    let applications = [(0, "ada", 30), (1, "ada", 30), (2, "ada", 30)];
+    let may_have = |maximum| {
+        let mut queues = queues(all(maximum), &applications);
+        assert!(queues.may_have(1, 100));
+        queues.started(0);
+        (queues.may_have(1, 100), queues.may_have(2, 100))
+    };
+    assert_eq!(may_have(0.5), (false, true));
+    assert_eq!(may_have(0.6), (true, true));
+}
+
+fn limited(factor: f64, minimum_percent: f64) -> QueueSpec {
+    let minimum_allocation = Request { memory_bytes: 1 << 20, vcores: 0 };
+    let user_limit = Some(UserLimit { factor, minimum_percent, minimum_allocation });
+    QueueSpec { user_limit, ..QueueSpec::new("root.a", 0.5) }
+}
+
+const MIB: u64 = 1 << 20;
+
+/// How many containers of 10 MiB the first of two users, who both wait, gets of 100 MiB.
+fn of_first_user(queue: QueueSpec, others_wait: bool) -> usize {
+    let applications = [(0, "ada", 10 * MIB), (0, "bob", 10 * MIB)];
+    let mut queues = queues(vec![queue], &applications);
+    queues.begins_to_wait(0);
+    if others_wait {
+        queues.begins_to_wait(1);
+    }
+    for count in 0..10 {
+        if !queues.may_have(0, 100 * MIB) {
+            return count;
+        }
+        queues.started(0);
+    }
+    10
+}
+
+#[test]
+fn a_user_gets_its_factor_of_the_queue_and_one_container_more() {
+    assert_eq!(of_first_user(limited(1.0, 100.0), false), 6, "half of all, and one");
+    assert_eq!(of_first_user(limited(0.5, 100.0), false), 3, "25 MiB, the last one beyond them");
+    assert_eq!(of_first_user(limited(-1.0, 100.0), false), 10);
+}
+
+#[test]
+fn users_who_wait_share_a_queue() {
+    // A user's limit grows with what the queue takes beyond its guarantee: half of 60 MiB is 30.
+    assert_eq!(of_first_user(limited(1.0, 25.0), true), 3);
+    assert_eq!(of_first_user(limited(1.0, 25.0), false), 6);
+    let alone_again = {
+        let applications = [(0, "ada", 10 * MIB), (0, "bob", 10 * MIB)];
+        let mut queues = queues(vec![limited(1.0, 25.0)], &applications);
+        for application in [0, 1] {
+            queues.begins_to_wait(application);
+        }
+        for _ in 0..3 {
+            queues.started(0);
+        }
+        let beside = queues.may_have(0, 100 * MIB);
+        queues.waits_no_more(1);
+        (beside, queues.may_have(0, 100 * MIB))
+    };
+    assert_eq!(alone_again, (false, true));
+}
