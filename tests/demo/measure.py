@@ -12,9 +12,12 @@ from cluster.cluster import Cluster
 from cluster.node_manager import NodeManager
 from cluster.waiting import DeadlineMissed
 from demo.background import Background
+from demo.expected_starts import ToldStart, told_starts
 from demo.series import NodePoint, NodeSeries
 
 EVERY_SECONDS = 1.0
+# Each answer is a forecast of all queues.
+ASK_STARTS_EVERY_SECONDS = 10.0
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -40,7 +43,8 @@ def resident_bytes(share: NodeShare, node_manager: NodeManager) -> int:
 
 
 class Watch(Background):
-    """Once a second: each node's bookings by RM REST and its use by the demo's own cgroup.
+    """Once a second: each node's bookings by RM REST and its use by the demo's own cgroup. Every
+    ten seconds: when waiting applications are expected to start.
 
     Nodes that are not limited have no such group, and their use reads as 0.
     """
@@ -55,6 +59,8 @@ class Watch(Background):
         self._memory_bytes = memory_bytes
         self._started_s = 0.0
         self._last: dict[str, tuple[float, float, int]] = {}
+        self._asked_starts_s: float | None = None
+        self.told_starts: list[ToldStart] = []
         self.missed = 0
         self.nodes = {
             manager.node_id: NodeSeries(manager.name) for manager in cluster.node_managers
@@ -81,6 +87,14 @@ class Watch(Background):
                 self.missed += 1
 
     def _look(self) -> None:
+        self._look_at_nodes()
+        asked_s = self._asked_starts_s
+        if asked_s is None or self.seconds() - asked_s >= ASK_STARTS_EVERY_SECONDS:
+            self._asked_starts_s = self.seconds()
+            status = self._cluster.resource_manager.status()
+            self.told_starts.extend(told_starts(status, round(time.time() * 1000)))
+
+    def _look_at_nodes(self) -> None:
         listed = {node["id"]: node for node in self._cluster.resource_manager.nodes()}
         shares = dict(zip(self.nodes, self._cluster.shares, strict=False))
         managers = self._cluster.node_managers

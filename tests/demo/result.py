@@ -8,6 +8,7 @@ from typing import Any
 from cluster.settings import NodeShape
 from demo.advised import Advised
 from demo.executors import executor_starts_s
+from demo.expected_starts import ExpectedStarts, held_against_starts
 from demo.rounds import SHAPE
 from demo.run import RoundOutcome
 from demo.series import NodeSeries, integral, total
@@ -58,6 +59,9 @@ class RoundFigures:
     executor_starts_s: list[list[float]]
     """By application in the order of submission, since its submission."""
 
+    expected_starts: ExpectedStarts | None = None
+    """None where no waiting application was told when it would start."""
+
     advised: Advised | None = None
     """What mode advise said, in an advised round."""
 
@@ -96,6 +100,7 @@ def figures(outcome: RoundOutcome) -> RoundFigures:
         ),
         node_hours=total(outcome.nodes, lambda point: float(point.containers > 0)) / 3600,
         executor_starts_s=executor_starts_s(outcome.applications, outcome.journal),
+        expected_starts=held_against_starts(outcome.told_starts, outcome.journal),
         advised=outcome.advice,
     )
 

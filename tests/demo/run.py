@@ -15,6 +15,7 @@ from cluster.paths import Checkout
 from cluster.spark import END_STATES, Submitter, wait_ended
 from demo.advised import Advised, advised
 from demo.data import ColdInputs, Inputs
+from demo.expected_starts import ToldStart
 from demo.measure import Watch
 from demo.rounds import Round
 from demo.series import NodeSeries, PlanPoint
@@ -52,6 +53,7 @@ class RoundOutcome:
     missed_looks: int
     cannot_hold: str | None
     counters: dict[str, Any] = field(default_factory=dict)
+    told_starts: list[ToldStart] = field(default_factory=list)
     advice: Advised | None = None
     """Of an advised round."""
 
@@ -97,6 +99,7 @@ def run_round(
             missed_looks=watch.missed,
             cannot_hold=cluster.cannot_hold,
             counters=manager.counters(),
+            told_starts=watch.told_starts,
             advice=(
                 advised(manager, checkout, folder, one.name, submitted, progress)
                 if one.is_advised()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from demo.expected_starts import ExpectedStarts
 from demo.result import RoundFigures
 
 ROWS: tuple[tuple[str, Callable[[RoundFigures], str]], ...] = (
@@ -22,6 +23,12 @@ ROWS: tuple[tuple[str, Callable[[RoundFigures], str]], ...] = (
     ("mean memory booked / physical", lambda one: _number(one.mean_booked_over_physical.memory, 2)),
     ("memory used / booked", lambda one: _number(one.used_over_booked.memory, 2)),
     ("CPU used / booked", lambda one: _number(one.used_over_booked.cpu, 2)),
+    ("expected starts, answers", lambda one: _of_starts(one, lambda it: it.asked, 0)),
+    ("  of so many applications", lambda one: _of_starts(one, lambda it: it.applications, 0)),
+    ("  rough, part", lambda one: _of_starts(one, lambda it: it.rough, 2)),
+    ("  wait left, median, s", lambda one: _of_starts(one, lambda it: it.median_wait_s, 0)),
+    ("  error, median, s", lambda one: _of_starts(one, lambda it: it.median_error_s, 0)),
+    ("  sum of errors over waits", lambda one: _of_starts(one, lambda it: it.error_over_wait, 2)),
     ("applications", lambda one: str(one.applications)),
     ("failures", lambda one: str(one.failures)),
 )
@@ -47,6 +54,11 @@ def aligned(lines: list[list[str]]) -> str:
         )
         for line in lines
     )
+
+
+def _of_starts(one: RoundFigures, value: Callable[[ExpectedStarts], float], digits: int) -> str:
+    starts = one.expected_starts
+    return _number(None if starts is None else value(starts), digits)
 
 
 def _number(value: float | None, digits: int) -> str:

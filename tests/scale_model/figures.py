@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from demo.expected_starts import ExpectedStarts
 from demo.series import total
 from scale_model.run import RunOutcome
 from scale_model.scale import SHAPE
@@ -58,6 +59,9 @@ class RunFigures:
     others_mean_cores: float
     """What the rest of the machine used: YARN's daemons, agents, the driver, and other work."""
 
+    expected_starts: ExpectedStarts | None
+    """None where no waiting application was told when it would start."""
+
     deadlines: int
     """Applications with a deadline."""
 
@@ -105,6 +109,7 @@ def figures(outcome: RunOutcome, simulated: Simulated | None = None) -> RunFigur
         memory_covered=_covered(outcome, "Memory"),
         failures=len(outcome.applications) - len(finished),
         others_mean_cores=(outcome.machine_core_s - outcome.cpu_core_s) / makespan_s,
+        expected_starts=outcome.expected_starts,
         deadlines=len(deadlines),
         missed_deadlines=sum(
             number not in finished or finished[number] - submitted[number] > deadline_s

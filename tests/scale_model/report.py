@@ -39,6 +39,16 @@ COLUMNS: tuple[tuple[str, Callable[[RunFigures], float | None], int], ...] = (
     ("of these out of memory", lambda one: one.out_of_memory_kills, 1),
     ("failures", lambda one: one.failures, 1),
     ("missed deadlines", lambda one: one.missed_deadlines if one.deadlines else None, 1),
+    (
+        "expected starts, median error, s",
+        lambda one: one.expected_starts and one.expected_starts.median_error_s,
+        1,
+    ),
+    (
+        "expected starts, sum of errors over waits",
+        lambda one: one.expected_starts and one.expected_starts.error_over_wait,
+        2,
+    ),
     ("CPU of all else, cores", lambda one: one.others_mean_cores, 2),
     ("simulated makespan, s", lambda one: one.simulated_makespan_s, 0),
     ("simulated completion, s", lambda one: one.simulated_mean_completion_s, 0),

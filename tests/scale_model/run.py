@@ -11,8 +11,10 @@ from typing import Any
 
 from cluster.cgroups import CannotHold
 from cluster.cluster import Cluster
+from cluster.journal import records
 from cluster.machine import busy_core_seconds
 from cluster.paths import Checkout
+from demo.expected_starts import ExpectedStarts, held_against_starts
 from demo.measure import Watch
 from demo.series import NodeSeries
 from scale_model import knowledge
@@ -46,6 +48,8 @@ class RunOutcome:
     out_of_memory_kills: int
     counters: dict[str, Any]
     depository: Path
+    expected_starts: ExpectedStarts | None = None
+    """None where no waiting application was told when it would start."""
 
 
 def run_one(
@@ -94,6 +98,9 @@ def run_one(
                 out_of_memory_kills=sum(share.out_of_memory_kills() for share in cluster.shares),
                 counters=cluster.resource_manager.counters(),
                 depository=settings.elastane.depository,
+                expected_starts=held_against_starts(
+                    watch.told_starts, list(records(settings.elastane.journal))
+                ),
             )
 
 
