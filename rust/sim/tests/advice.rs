@@ -260,8 +260,14 @@ fn a_user_stays_within_its_limit() {
     assert_near(mean_completion_s(&of_users), 160.0, 5.0);
     of_users.queues = limited(2.0);
     assert_near(mean_completion_s(&of_users), 120.0, 5.0);
-    // Each user has a limit of its own.
+    // Nor does mode enforce lift it: what it wins, the raised sizes win.
     of_users.queues = limited(1.0);
+    let [limited_s, free_s] = [limited(1.0), limited(-1.0)].map(|queues| {
+        let past = PastCluster { queues, ..of_users.clone() };
+        Advice::of(&past).enforce.unwrap().mean_completion_s
+    });
+    assert!(limited_s > free_s + 5.0, "{limited_s} s with the limit, {free_s} s without");
+    // Each user has a limit of its own.
     of_users.applications[2].subject.user = "bob".to_owned();
     assert_near(mean_completion_s(&of_users), 120.0, 5.0);
 }

@@ -183,3 +183,13 @@ fn users_who_wait_share_a_queue() {
     };
     assert_eq!(alone_again, (false, true));
 }
+
+#[test]
+fn the_core_is_told_of_all_queues_and_their_limits_of_users() {
+    let all = vec![limited(2.0, 50.0), parent("root.p", 0.5, 0.6)];
+    let shares = queues(all, &[]).shares();
+    let told: Vec<_> =
+        shares.iter().map(|it| (it.queue.as_str(), it.is_leaf, it.maximum)).collect();
+    assert_eq!(told, [("root", false, 1.0), ("root.a", true, 1.0), ("root.p", false, 0.6)]);
+    assert_eq!(shares[1].user_limit.map(|limit| limit.factor), Some(2.0));
+}
