@@ -10,6 +10,7 @@ from statistics import mean
 import pytest
 
 from cluster.settings import MEBIBYTE
+from demo.expected_starts import ToldStart, held_against_starts
 from demo.series import NodePoint, NodeSeries
 from scale_model.arrival_file import FILE, read_arrivals, recorded_arrivals
 from scale_model.contenders import CONTENDERS
@@ -289,6 +290,23 @@ def test_the_table_has_the_spread_of_several_seeds(outcome: RunOutcome) -> None:
     head, row = rows([base, replace(base, seed=2, makespan_s=30.0)])
     assert row[head.index("seeds")] == "2"
     assert row[head.index("makespan, s")] == "25 ± 7"
+
+
+def test_the_table_has_the_error_of_expected_starts(outcome: RunOutcome) -> None:
+    started = {"kind": "placed", "application": "a", "container": "a-1", "time_ms": 11_000}
+    starts = held_against_starts([ToldStart("a", 1_000, 6_000)], [started])
+    head, without, row = rows(
+        [
+            figures(replace(outcome, contender=CONTENDERS["capacity"])),
+            figures(replace(outcome, expected_starts=starts)),
+        ]
+    )
+    error, over_wait = (
+        head.index(f"expected starts, {what}")
+        for what in ("median error, s", "sum of errors over waits")
+    )
+    assert (without[error], without[over_wait]) == ("-", "-")
+    assert (row[error], row[over_wait]) == ("5.0", "0.50")
 
 
 def test_recurring_applications_have_the_deadlines_that_the_state_says(
