@@ -7,8 +7,11 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{START_MS, open, register, run_of};
+use common::{
+    NODE, START_MS, commit, learn_named, named_submission, open, register, reply, run_of,
+};
 use elastane_runtime::{Elastane, MergeReport};
+use serde_json::{Value, json};
 
 fn profiles(elastane: &Elastane) -> u64 {
     let status: serde_json::Value = serde_json::from_str(&elastane.status(START_MS)).unwrap();
@@ -39,6 +42,48 @@ fn a_copy_of_what_one_learned_makes_the_profiles_of_another() {
     }
     let again = elastane.take_over_depository(&copy).unwrap();
     assert_eq!((again.added, again.kept), (0, 1));
+    elastane.close();
+}
+
+/// After a failover YARN recovers applications before the other ResourceManager's copy is taken over.
+#[test]
+fn the_next_container_of_an_application_that_runs_already_is_planned_by_the_runs_of_a_copy() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let copy = folders[0].path().join("copy.sqlite");
+    learn_named(folders[0].path(), &[("known", &[2.0; 20]), ("other", &[1.0; 20])]);
+    let active = open(folders[0].path(), "observe");
+    active.copy_depository(&copy).unwrap();
+    active.close();
+
+    let elastane = open(folders[1].path(), "enforce");
+    let node = register(&elastane);
+    reply(&elastane, 1, START_MS, &[]);
+    let submission = named_submission("application_1_0009", "known");
+    let application = elastane.application_added(&submission, START_MS);
+    let mut placed = 0;
+    let mut profile_of_next = || {
+        placed += 1;
+        let container = format!("container_{placed}");
+        assert!(commit(&elastane, &container, application, node, START_MS));
+        let asked = json!({"about": "node", "node": NODE}).to_string();
+        let answer = elastane.answer(&asked, START_MS + 1_000).unwrap();
+        let node: Value = serde_json::from_str(&answer).unwrap();
+        elastane.finished(&container, START_MS + 1_000);
+        node["containers"][0]["profile"].as_str().map(str::to_owned)
+    };
+    // Its submission is handled by then.
+    elastane.copy_depository(&folders[1].path().join("own.sqlite")).unwrap();
+    assert_eq!(profile_of_next(), None);
+    elastane.take_over_depository(&copy).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let profile = loop {
+        match profile_of_next() {
+            Some(profile) => break profile,
+            None => assert!(Instant::now() < deadline, "it is planned without the copy"),
+        }
+        thread::sleep(Duration::from_millis(10));
+    };
+    assert!(profile.contains("known"));
     elastane.close();
 }
 

@@ -183,12 +183,12 @@ impl Keeper {
             self.answer(work);
         } else if !self.merges.are_done() {
             let changed = self.merges.step(&mut self.depository);
+            self.predictor.predict_again(&self.depository, &self.running, &changed);
             self.profiles_to_make.extend(changed);
         } else if let Some(pruning) = self.pruning.take() {
             let unfinished = retention::step(pruning, &mut self.depository, &self.retention);
-            let consequence = "old runs are not removed; the next attempt is in an hour";
             let pruned = unfinished.map(|unfinished| self.pruning = unfinished);
-            self.tell(consequence, pruned);
+            self.tell("old runs are not removed; the next attempt is in an hour", pruned);
         } else if let Some(key) = self.profiles_to_make.pop_front() {
             self.make_profile(key);
         } else if self.trainer.is_idle()
@@ -232,7 +232,7 @@ impl Keeper {
             if is_new { None } else { self.depository.submission(&record.application_id)? };
         let (now_ms, is_saved) = (record.submitted_ms, stored.is_some());
         let submission = stored.unwrap_or(record);
-        self.running.add(submission.clone(), is_saved);
+        self.running.add(application, submission.clone(), is_saved);
         let predictions = self.predict(application, &submission, now_ms, |_| true)?;
         // An earlier process saved the prediction of an application that is not new.
         let new = if is_new { predictions } else { Vec::new() };
@@ -244,9 +244,9 @@ impl Keeper {
         let Some(submission) = self.running.complete(&asked.application_id, &asked.settings) else {
             return Ok(());
         };
-        let (application, now_ms) = (asked.application, asked.now_ms);
+        let of = asked.application;
         let predictions =
-            self.predict(application, &submission, now_ms, ContainerKind::is_executor)?;
+            self.predict(of, &submission, asked.now_ms, ContainerKind::is_executor)?;
         self.running.save_predictions(&mut self.depository, predictions)
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use elastane_core::cluster::ApplicationId;
 use elastane_runs::{AT_FIRST_ASK, Run, RunSettings, SubmissionRecord};
 use elastane_store::{Depository, PredictionRecord, StoreError, Unsaved};
 
@@ -18,6 +19,8 @@ pub(super) struct RunningApplications {
 }
 
 struct RunningApplication {
+    /// The core's id.
+    application: ApplicationId,
     submission: SubmissionRecord,
     is_saved: bool,
     /// Predictions that wait to be written.
@@ -42,15 +45,30 @@ impl RunningApplications {
     }
 
     /// An application that runs; whether its submission is saved already.
-    pub(super) fn add(&mut self, submission: SubmissionRecord, is_saved: bool) {
+    pub(super) fn add(
+        &mut self,
+        application: ApplicationId,
+        submission: SubmissionRecord,
+        is_saved: bool,
+    ) {
         let id = submission.application_id.clone();
         let former = self.applications.remove(&id);
         let application = RunningApplication {
+            application,
             submission,
             is_saved,
             predictions: former.map_or_else(Vec::new, |former| former.predictions),
         };
         self.applications.insert(id, application);
+    }
+
+    /// Those with one of these keys.
+    pub(super) fn of_keys(
+        &self,
+        keys: &[String],
+    ) -> impl Iterator<Item = (ApplicationId, &SubmissionRecord)> {
+        let all = self.applications.values().map(|it| (it.application, &it.submission));
+        all.filter(|(_, submission)| keys.contains(&submission.application_key))
     }
 
     /// Saves predictions, or keeps them for later while an error may pass.
