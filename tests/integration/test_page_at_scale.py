@@ -26,10 +26,14 @@ from cluster.page_stand_in import LISTS, StandIn, page_of, without_core
 
 from .described import assert_as_described
 
-# From the answer of the REST to the painted heat map: the page's own work.
-PAINTED_WITHIN_MS = 2_000
-# From the navigation on, with the answer of the stand-in, which takes its share of the machine.
-SHOWN_WITHIN_MS = 10_000
+# From the navigation or the click to the painted heat map, with the answer of the stand-in.
+SHOWN_WITHIN_MS = 2_000
+# When the map was painted, in ms since the navigation, and its number of nodes.
+PAINTED = """const [one] = performance.getEntriesByName("nodes painted");
+return one && { shown: one.startTime + one.duration, nodes: one.detail.nodes };"""
+NOTE_CLICK = """arguments[0].addEventListener("click", (event) => {
+  window.clickedMs = event.timeStamp;
+}, { capture: true });"""
 ADVICE = "What enforce would win"
 ADVICE_STATE = "main [role=status]"
 
@@ -84,16 +88,26 @@ def test_the_made_up_answers_are_as_described(answers: Answers, resources: Path)
             assert_as_described(one, path, description)
 
 
-def test_the_heat_map_of_all_nodes_is_painted_in_time(browser: Browser, page: str) -> None:
+def test_the_heat_map_is_painted_in_time_after_the_navigation(browser: Browser, page: str) -> None:
     browser.open(f"{page}#nodes")
-    measured = """const one = performance.getEntriesByName("nodes painted")[0];
-        const { duration, startTime } = one ?? {};
-        return one && { duration, shown: startTime + duration, nodes: one.detail.nodes };"""
-    painted = browser.wait(lambda: browser.run(measured), "the painted heat map")
+    painted = browser.wait(lambda: browser.run(PAINTED), "the painted heat map")
+    print(f"{painted['nodes']} nodes painted {painted['shown']:.0f} ms after the navigation")
     assert painted["nodes"] == NODES
-    assert painted["duration"] < PAINTED_WITHIN_MS
     assert painted["shown"] < SHOWN_WITHIN_MS
     assert f"Heat map of {NODES:,} nodes" in _heat_map(browser).get_attribute("aria-label")
+
+
+def test_the_heat_map_is_painted_in_time_after_a_click(browser: Browser, page: str) -> None:
+    browser.open(f"{page}#cluster")
+    browser.wait_text("#updated", "Updated")
+    link = browser.find("nav a")[1]
+    browser.run(NOTE_CLICK, link)
+    link.click()
+    painted = browser.wait(lambda: browser.run(PAINTED), "the painted heat map")
+    took = painted["shown"] - browser.run("return clickedMs")
+    print(f"{painted['nodes']} nodes painted {took:.0f} ms after the click")
+    assert painted["nodes"] == NODES
+    assert took < SHOWN_WITHIN_MS
 
 
 def test_a_node_is_found_by_its_name(browser: Browser, page: str) -> None:
