@@ -1,15 +1,16 @@
-// A map of all nodes, one cell a node, on a canvas: thousands of cells cost one painting.
+// A map of all nodes, one cell a node, on a canvas: thousands of cells cost one painting. The map is one stop of the
+// tabulator key, in which the arrow keys choose a cell.
 
-import { channels, colour, onSchemeChange } from "./colours.js";
+import { colour, onSchemeChange } from "./colours.js";
 import { element } from "./element.js";
+import { colours, hatched, stepOf } from "./heat-colours.js";
 
 const LARGEST = 56;
 const SMALLEST = 8;
 const HEIGHT = 400;
 const WITH_TEXT = 40;
-const STEPS = 40;
-/** The share of the last colour. */
-const MOST = 2;
+/** Width of the two lines around the chosen cell. One of them differs from every colour. */
+const RING = 2;
 
 export class HeatMap {
   #canvas = element("canvas", { role: "img", "aria-label": "Heat map of nodes" });
@@ -17,14 +18,31 @@ export class HeatMap {
   #columns = 1;
   #size = LARGEST;
   #hovered = -1;
+  /** The name of the node that the keys chose, since a refresh can move its cell. */
+  #chosen = null;
   #listener;
+  #onopen;
   #stop = onSchemeChange(() => this.paint());
   #observer = new ResizeObserver(() => this.paint());
 
-  /** `onhover` and `onopen` get a cell, `onhover` also null. */
-  constructor({ onhover, onopen }) {
-    this.#listener = onhover;
-    this.root = element("div", { className: "heat" }, this.#canvas);
+  /** `onpoint` and `onopen` get a cell. `onpoint` also gets null, and whether a key chose the cell just now. */
+  constructor({ onpoint, onopen }) {
+    this.#listener = onpoint;
+    this.#onopen = onopen;
+    // In an application a screen reader hands over the arrow keys.
+    this.root = element(
+      "div",
+      {
+        className: "heat",
+        tabindex: 0,
+        role: "application",
+        "aria-label": "Choose a node: arrow keys, Home and End; Enter opens it",
+        onkeydown: (event) => this.#press(event),
+        onfocus: () => this.#focus(),
+        onblur: () => this.#blur(),
+      },
+      this.#canvas,
+    );
     this.#canvas.addEventListener("pointermove", (event) => this.#hover(this.#at(event)));
     this.#canvas.addEventListener("pointerleave", () => this.#hover(-1));
     this.#canvas.addEventListener("click", (event) => {
@@ -33,6 +51,8 @@ export class HeatMap {
         onopen(cell);
       }
     });
+    // A press of the pointer would take the focus, and with it choose the first cell.
+    this.root.addEventListener("mousedown", (event) => event.preventDefault());
     this.#observer.observe(this.root);
   }
 
@@ -81,9 +101,8 @@ export class HeatMap {
     context.font = "11px system-ui, sans-serif";
     context.textAlign = "center";
     context.textBaseline = "middle";
-    this.#cells.forEach((cell, index) => {
-      const x = (index % this.#columns) * this.#size;
-      const y = Math.floor(index / this.#columns) * this.#size;
+    const paintCell = (cell, index) => {
+      const [x, y] = this.#corner(index);
       const isKnown = !cell.isSilent && cell.share !== null;
       const step = isKnown ? stepOf(cell.share) : 0;
       context.globalAlpha = cell.isFound ? 1 : 0.15;
@@ -93,8 +112,21 @@ export class HeatMap {
         context.fillStyle = palette[step].text;
         context.fillText(`${Math.round(cell.share * 100)} %`, x + side / 2, y + side / 2);
       }
-    });
-    context.globalAlpha = 1;
+      context.globalAlpha = 1;
+    };
+    this.#cells.forEach(paintCell);
+    const chosen = this.#chosenIndex();
+    if (chosen >= 0) {
+      const [x, y] = this.#corner(chosen);
+      for (const [wider, name] of [
+        [2 * RING, "--text"],
+        [RING, "--ground"],
+      ]) {
+        context.fillStyle = colour(name);
+        context.fillRect(x - wider, y - wider, side + 2 * wider, side + 2 * wider);
+      }
+      paintCell(this.#cells[chosen], chosen);
+    }
   }
 
   #at(event) {
@@ -103,71 +135,75 @@ export class HeatMap {
     return column < this.#columns && index >= 0 && index < this.#cells.length ? index : -1;
   }
 
+  #corner(index) {
+    return [(index % this.#columns) * this.#size, Math.floor(index / this.#columns) * this.#size];
+  }
+
   #hover(index) {
     this.#hovered = index;
-    this.#listener(this.#cells[index] ?? null);
     this.#canvas.style.cursor = index < 0 ? "default" : "pointer";
+    this.#tell(false);
   }
-}
 
-/** A bar with the colours and what they mean. */
-export function legend() {
-  const canvas = element("canvas", {
-    className: "scale",
-    "aria-hidden": "true",
-    width: STEPS + 1,
-    height: 1,
-  });
-  const hatch = element("canvas", { className: "hatch", "aria-hidden": "true", width: 14, height: 14 });
-  const paint = () => {
-    const context = canvas.getContext("2d");
-    colours().forEach(({ fill }, step) => {
-      context.fillStyle = fill;
-      context.fillRect(step, 0, 1, 1);
-    });
-    const hatching = hatch.getContext("2d");
-    hatching.fillStyle = hatched(hatching);
-    hatching.fillRect(0, 0, 14, 14);
-  };
-  paint();
-  const root = element(
-    "p",
-    { className: "legend" },
-    element("span", {}, "0 %", canvas, `${MOST * 100} % and more`),
-    element("span", {}, hatch, "silent or not known"),
-  );
-  return { root, close: onSchemeChange(paint) };
-}
-
-function stepOf(share) {
-  return Math.round((Math.min(MOST, Math.max(0, share)) / MOST) * STEPS);
-}
-
-function colours() {
-  const stops = [0, 1, 2, 3, 4].map((stop) => channels(`--heat-${stop}`));
-  return Array.from({ length: STEPS + 1 }, (_, step) => {
-    const at = (step / STEPS) * (stops.length - 1);
-    const below = Math.min(stops.length - 2, Math.floor(at));
-    const mixed = stops[below].map((low, i) => low + (stops[below + 1][i] - low) * (at - below));
-    // Relative luminance, about: the text is black on bright cells.
-    const brightness = 0.299 * mixed[0] + 0.587 * mixed[1] + 0.114 * mixed[2];
-    return { fill: `rgb(${mixed.map(Math.round).join(" ")})`, text: brightness > 140 ? "#000" : "#fff" };
-  });
-}
-
-/** Grey stripes, which differ from every colour also for who does not see colours. */
-function hatched(context) {
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = 6;
-  const drawing = tile.getContext("2d");
-  drawing.fillStyle = colour("--line");
-  drawing.fillRect(0, 0, 6, 6);
-  drawing.strokeStyle = colour("--muted");
-  drawing.beginPath();
-  for (const shift of [-6, 0, 6]) {
-    drawing.moveTo(shift, 6);
-    drawing.lineTo(shift + 6, 0);
+  /** Of the cell below the pointer, or else of the chosen one. */
+  #tell(isByKey) {
+    const index = isByKey || this.#hovered < 0 ? this.#chosenIndex() : this.#hovered;
+    this.#listener(this.#cells[index] ?? null, isByKey);
   }
-  drawing.stroke();
-  return context.createPattern(tile, "repeat");
+
+  #chosenIndex() {
+    return this.#chosen === null ? -1 : this.#cells.findIndex((cell) => cell.node.node === this.#chosen);
+  }
+
+  #choose(index) {
+    this.#chosen = this.#cells[index]?.node.node ?? null;
+    this.paint();
+    this.#tell(true);
+  }
+
+  #focus() {
+    this.#choose(
+      Math.max(
+        0,
+        this.#cells.findIndex((cell) => cell.isFound),
+      ),
+    );
+  }
+
+  #blur() {
+    this.#chosen = null;
+    this.paint();
+    this.#tell(false);
+  }
+
+  #press(event) {
+    // With one of these an arrow is the browser's: Alt and left go back.
+    if (event.altKey || event.ctrlKey || event.metaKey) {
+      return;
+    }
+    const at = this.#chosenIndex();
+    if (event.key === "Enter") {
+      if (at >= 0) {
+        this.#onopen(this.#cells[at]);
+      }
+      return;
+    }
+    const last = this.#cells.length - 1;
+    const wanted = {
+      ArrowLeft: at - 1,
+      ArrowRight: at + 1,
+      ArrowUp: at - this.#columns,
+      ArrowDown: at + this.#columns,
+      Home: 0,
+      End: last,
+    }[event.key];
+    if (wanted === undefined) {
+      return;
+    }
+    // Otherwise the page would scroll.
+    event.preventDefault();
+    if (wanted >= 0 && wanted <= last) {
+      this.#choose(wanted);
+    }
+  }
 }

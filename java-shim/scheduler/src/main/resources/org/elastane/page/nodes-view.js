@@ -2,7 +2,8 @@
 
 import { cores, count, counted, duration, gibOfMb, NOT_KNOWN, NOTHING, percent, perSecond } from "./amounts.js";
 import { element, field, section, select, setText } from "./element.js";
-import { HeatMap, legend } from "./heat-map.js";
+import { legend } from "./heat-colours.js";
+import { HeatMap } from "./heat-map.js";
 import { isSilent, MEASURES } from "./heat-measures.js";
 import { nodeHref } from "./routes.js";
 import { Table } from "./table.js";
@@ -10,6 +11,8 @@ import { Table } from "./table.js";
 const MOST_NODES = 10_000;
 const MOST_ROWS = 100;
 const PAINTED = "nodes painted";
+const HOW =
+  "Point at a cell, or choose one by Tab and the arrow keys, for its numbers; a click or Enter opens the node.";
 const collator = new Intl.Collator("en", { numeric: true });
 
 const COLUMNS = [
@@ -63,9 +66,15 @@ export class NodesView {
   #legend = legend();
   #told = element("p", { className: "told" });
   #table = new Table("Nodes", COLUMNS, { key: (it) => it.node, most: MOST_ROWS, isAlone: true });
+  // The numbers below the pointer change all the time: a screen reader says those that a key asked for.
+  #announced = element("p", { className: "unseen", role: "status" });
   #map = new HeatMap({
-    onhover: (cell) =>
-      setText(this.#told, cell ? this.#words(cell) : "Point at a cell for its numbers; click to open the node."),
+    onpoint: (cell, isByKey) => {
+      setText(this.#told, cell ? this.#words(cell) : HOW);
+      if (isByKey) {
+        setText(this.#announced, this.#told.textContent);
+      }
+    },
     onopen: (cell) => {
       location.hash = nodeHref(cell.node.node);
     },
@@ -88,6 +97,7 @@ export class NodesView {
         this.#legend.root,
         this.#map.root,
         this.#told,
+        this.#announced,
         this.#table.root,
       ),
     );
