@@ -49,6 +49,7 @@ TEST_STEPS := lint test-rust test-java test-cluster test-v2 \
 	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
 # Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.
 CLUSTER_HALF := $(patsubst %,integration/test_%.py,administration kill_nine map_reduce plan_memory preemption resource_profiles secure)
+PAGE_TESTS := $(patsubst %,integration/test_%.py,page page_learned rest)
 SPARK_TESTS := $(patsubst %,integration/test_%.py,migration memory_preemption)
 # `systemd-hybrid`: version 1 with controllers, and version 2 without.
 BOOT ?= systemd
@@ -59,7 +60,7 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
-	test-spark-plugin test-versions test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
+	test-spark-plugin test-versions test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
 	bench-questions bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist clean
 
@@ -120,6 +121,10 @@ test-versions: build-rust ## tests the scheduler's one jar, its page and REST, w
 		outcome=$$(grep -o 'Tests run: [0-9]*, Failures: [0-9]*, Errors: [0-9]*, Skipped: [0-9]*$$' $$log | tail -1) && \
 		echo "Hadoop $$version: $${outcome:-no test ran}; the log is $$log"; \
 	done; exit $$failed
+
+test-page: fetch build-rust ## tests the live page and REST on a cluster with HADOOP_VERSION=3.5.0, or 3.3.6: 5 minutes; not part of `make test`
+	$(MAVEN_ANY_VERSION) --quiet package -DskipTests -pl java-shim/scheduler
+	cd tests && $(PYTHON) -m pytest $(PAGE_TESTS)
 
 test-cluster: fetch build build-replay target/page-lint/node_modules ## tests with a real ResourceManager, NodeManagers, agents and Spark
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-cluster-half test-cluster-rest
