@@ -152,15 +152,16 @@ final class ApplicationsJson {
 
   /**
    * The limit that an application's executors wait for, with its amounts; null if they fit all, or
-   * Elastane lets them wait. Takes locks of the queue: not for a whole list.
+   * Elastane lets them wait where CapacityScheduler could start them. Takes locks of the queue and
+   * looks at all nodes: not for a whole list.
    */
   private String limitOfExecutors(JsonNode why, FiCaSchedulerApp attempt) {
-    if (attempt.isWaitingForAMContainer()
-        || WaitReasons.isOurs(why)
-        || !(attempt.getQueue() instanceof CSQueue)) {
+    if (attempt.isWaitingForAMContainer() || !(attempt.getQueue() instanceof CSQueue)) {
       return null;
     }
-    return LimitWords.of(scheduler, attempt, (CSQueue) attempt.getQueue());
+    return WaitReasons.isOurs(why)
+        ? PlaceWords.never(scheduler, attempt)
+        : LimitWords.of(scheduler, attempt, (CSQueue) attempt.getQueue());
   }
 
   /** Adds to each entry when its application is expected to end. The core is asked once for all. */

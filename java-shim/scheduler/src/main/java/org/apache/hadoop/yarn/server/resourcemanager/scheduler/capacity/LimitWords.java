@@ -8,8 +8,9 @@ import org.apache.hadoop.yarn.util.resource.ResourceCalculator;
 import org.apache.hadoop.yarn.util.resource.Resources;
 
 /**
- * The limit of a queue or user that an application's next container does not fit, with its amounts
- * on the nodes with the label that it requests.
+ * The limit that keeps CapacityScheduler from starting an application's next container: of a queue
+ * or user, with its amounts on the nodes with the label that it requests; or of the places where it
+ * may run.
  */
 final class LimitWords {
   private final CSQueue leaf;
@@ -29,7 +30,7 @@ final class LimitWords {
   }
 
   /**
-   * Null if the next container fits every limit.
+   * Null if the next container fits every limit. Looks at all nodes.
    *
    * @param leaf the application's queue
    */
@@ -38,9 +39,18 @@ final class LimitWords {
     if (asks.getCount() == 0) {
       return null;
     }
+    // What no room would change is said first.
+    String never = PlaceWords.never(scheduler, attempt);
+    if (never != null) {
+      return never;
+    }
     LimitWords words = new LimitWords(scheduler, leaf, asks);
     String ofQueue = words.ofQueue();
-    return ofQueue == null ? words.ofUser(attempt.getUser()) : ofQueue;
+    if (ofQueue != null) {
+      return ofQueue;
+    }
+    String ofUser = words.ofUser(attempt.getUser());
+    return ofUser == null ? PlaceWords.now(scheduler, attempt) : ofUser;
   }
 
   private String ofQueue() {

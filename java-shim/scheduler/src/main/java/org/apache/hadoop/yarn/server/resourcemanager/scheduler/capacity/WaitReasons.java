@@ -10,6 +10,7 @@ import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.server.resourcemanager.RMContext;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttempt;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt.AMState;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.activities.ActivitiesManager;
@@ -20,11 +21,15 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
 /**
  * Says why an application waits where people look already, if the reason is Elastane's: in its
  * diagnostics while its application master waits ({@code yarn application -status}, YARN's pages),
- * and in its activities when somebody asks for them. CapacityScheduler says its own reasons itself.
+ * and in its activities when somebody asks for them. CapacityScheduler says its own reasons itself;
+ * to those in the diagnostics Elastane adds the expected start.
  */
 final class WaitReasons {
   /** How our words begin, where they stand among CapacityScheduler's. */
   static final String OURS = "Elastane: ";
+
+  /** How what we add to CapacityScheduler's words begins. */
+  private static final String ADDED = " " + OURS + "waits for ";
 
   /** Activities are recorded for 3 s after somebody asked, if not told otherwise. */
   static final long INTERVAL_MS = 1000;
@@ -50,11 +55,34 @@ final class WaitReasons {
 
   void tellDiagnostics() {
     for (JsonNode waiting : status.get().path("waiting")) {
-      if (isOurs(waiting) && waiting.path("request_priority").isNull()) {
+      if (waiting.path("request_priority").isNull()) {
         FiCaSchedulerApp attempt = attemptOf(waiting.path("application").asText());
         if (attempt != null && attempt.isWaitingForAMContainer()) {
-          attempt.updateAMContainerDiagnostics(AMState.ACTIVATED, " " + inWords(waiting) + ". ");
+          tellDiagnostics(waiting, attempt);
         }
+      }
+    }
+  }
+
+  private void tellDiagnostics(JsonNode waiting, FiCaSchedulerApp attempt) {
+    if (isOurs(waiting)) {
+      attempt.updateAMContainerDiagnostics(AMState.ACTIVATED, " " + inWords(waiting) + ". ");
+      return;
+    }
+    RMApp application = scheduler.getRMContext().getRMApps().get(attempt.getApplicationId());
+    RMAppAttempt known = application == null ? null : application.getCurrentAppAttempt();
+    String told = known == null ? null : known.getDiagnostics();
+    String words = told == null ? "" : withoutAdded(told);
+    if (words.isEmpty() || words.contains(OURS)) {
+      return;
+    }
+    String start = startInWords(waiting);
+    String wanted = start.isEmpty() ? words : words.trim() + " " + OURS + start + ".";
+    if (!wanted.equals(told)) {
+      known.updateAMLaunchDiagnostics(wanted);
+      // It may have got its container in between, and YARN clears the words once only.
+      if (!attempt.isWaitingForAMContainer()) {
+        known.updateAMLaunchDiagnostics(null);
       }
     }
   }
@@ -93,9 +121,14 @@ final class WaitReasons {
     if (isOurs(waiting) || !waiting.path("request_priority").isNull()) {
       return null;
     }
-    String words = application.getDiagnostics().toString().trim();
+    String words = withoutAdded(application.getDiagnostics().toString()).trim();
     // Elastane's words stand there until CapacityScheduler has looked at the application again.
     return words.isEmpty() || words.contains(OURS) ? null : words;
+  }
+
+  private static String withoutAdded(String words) {
+    int added = words.indexOf(ADDED);
+    return added < 0 ? words : words.substring(0, added);
   }
 
   private JsonNode waiting(ApplicationId application) {
@@ -123,16 +156,20 @@ final class WaitReasons {
     RMContext context = scheduler.getRMContext();
     Visibility nothing = new Visibility(context, application -> false, forgotten -> false);
     String reason = nothing.withoutHidden(waiting.path("reason").asText());
+    String start = startInWords(waiting);
+    return OURS + reason + (start.isEmpty() ? "" : "; " + start);
+  }
+
+  /** Empty if no start is expected. */
+  private static String startInWords(JsonNode waiting) {
     JsonNode start = waiting.path("expected_start");
     return start.path("in_ms").isNumber()
         ? String.format(
             Locale.ROOT,
-            "%s%s; waits for %d s, and is expected to start in %s %d s",
-            OURS,
-            reason,
+            "waits for %d s, and is expected to start in %s %d s",
             waiting.path("for_ms").asLong() / 1000,
             start.path("is_rough").asBoolean() ? "very roughly" : "about",
             start.get("in_ms").asLong() / 1000)
-        : OURS + reason;
+        : "";
   }
 }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
@@ -54,7 +55,7 @@ class WaitReasonsTest {
   }
 
   @Test
-  void aMasterThatCapacitySchedulerHoldsKeepsItsReason() throws Exception {
+  void aMasterThatCapacitySchedulerHoldsKeepsItsReasonAndHasItsExpectedStart() throws Exception {
     Configuration conf = TestCluster.enforcing(directory);
     conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.25");
     try (TestCluster cluster = TestCluster.start(conf)) {
@@ -62,12 +63,25 @@ class WaitReasonsTest {
       cluster.launch("default", node);
       RMApp held = cluster.submit("default");
       awaitReason(cluster, node, held, "capacity-scheduler");
+      ObjectNode status = cluster.scheduler().link().status().snapshot().deepCopy();
+      ObjectNode entry = (ObjectNode) entry(status, held);
+      entry.putNull("expected_start");
+      WaitReasons reasons = new WaitReasons(cluster.scheduler(), () -> status);
+      awaitDiagnostics(held, reasons, told -> !told.contains("Elastane"));
+      String without = held.getDiagnostics().toString();
+      assertTrue(without.contains("AM resource limit exceeded"), without);
 
-      reasons(cluster).tellDiagnostics();
-
-      String told = held.getDiagnostics().toString();
-      assertTrue(told.contains("AM resource limit exceeded"), told);
-      assertFalse(told.contains("Elastane"), told);
+      entry.put("for_ms", 7_400);
+      for (int seconds : new int[] {42, 40}) {
+        entry.putObject("expected_start").put("in_ms", seconds * 1000).put("is_rough", true);
+        String expected =
+            without.trim()
+                + " Elastane: waits for 7 s, and is expected to start in very roughly "
+                + seconds
+                + " s.";
+        awaitDiagnostics(held, reasons, expected::equals);
+      }
+      assertEquals(without.trim(), WaitReasons.capacitySchedulerSays(entry, held));
     }
   }
 
@@ -88,14 +102,20 @@ class WaitReasonsTest {
       String expected =
           "it would delay the planned start of another application; waits for 7 s, and is expected"
               + " to start in about 42 s.";
-      // The scheduler's own thread may say the true reason between the two.
-      Await.until(
-          "the reason",
-          () -> {
-            reasons.tellDiagnostics();
-            return waiting.getDiagnostics().toString().contains(expected);
-          });
+      awaitDiagnostics(waiting, reasons, told -> told.contains(expected));
     }
+  }
+
+  /** The scheduler's own thread may say what is true between the two. */
+  private static void awaitDiagnostics(
+      RMApp application, WaitReasons reasons, Predicate<String> expected)
+      throws InterruptedException {
+    Await.until(
+        "the diagnostics",
+        () -> {
+          reasons.tellDiagnostics();
+          return expected.test(application.getDiagnostics().toString());
+        });
   }
 
   @Test
