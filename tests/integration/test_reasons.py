@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 
 from cluster.cluster import Cluster
 from cluster.distributed_shell import DistributedShell, Sleepers
+from cluster.elastane_command import run_elastane
 from cluster.paths import Checkout
 from cluster.rest import get_json
+from cluster.unmanaged_master import Place, UnmanagedMaster
 from cluster.waiting import wait_until
 from cluster.yarn_command import application_status
 
@@ -29,7 +32,8 @@ OURS = "Elastane: "
 WHY = "in mode observe, set by its tag elastane.mode"
 AM_LIMIT = "Queue's AM resource limit exceeded"
 QUEUES = "yarn.scheduler.capacity.root"
-SHARES = {"wide": 80, "narrow": 20}
+SHARES = {"wide": 70, "narrow": 20, "aside": 10}
+STARTS = re.compile(r"waits for \d+ s, and is expected to start in (about|very roughly) \d+ s\.")
 
 
 @pytest.fixture(scope="module")
@@ -114,18 +118,44 @@ def test_the_reasons_of_capacity_scheduler_stay_as_yarn_tells_them(
     cluster: Cluster, held: str, without_master: str, work: Path, checkout: Checkout
 ) -> None:
     manager = cluster.resource_manager
-    # By then Elastane has written what there is to write.
-    wait_until(
-        lambda: _ours(manager.application(without_master)["diagnostics"]),
-        "Elastane's reason for the other application",
-        WAIT_SECONDS,
+
+    def in_rest() -> str:
+        return str(manager.application(held)["diagnostics"])
+
+    def in_command() -> str:
+        return application_status(manager, held, work, checkout)
+
+    for told in (in_rest, in_command):
+        words, _, ours = wait_until(
+            lambda told=told: told().partition(OURS) if OURS in told() else None,
+            f"the expected start in {told.__name__}",
+            WAIT_SECONDS,
+        )
+        assert AM_LIMIT in words
+        assert STARTS.match(ours)
+    # Where both stand apart, CapacityScheduler's words are its own.
+    why = manager.elastane_rest(f"applications/{held}")["waiting"]
+    assert AM_LIMIT in why["capacity_scheduler_says"]
+    assert OURS not in why["capacity_scheduler_says"]
+
+
+def test_a_node_of_a_strict_request_that_is_not_in_the_cluster_is_told(
+    cluster: Cluster, work: Path, checkout: Checkout
+) -> None:
+    place = Place("strict", "aside", CONTAINER_MB, only_host="nowhere")
+    assert _limit_of(place, cluster, work, checkout) == (
+        f"the next container requests <memory:{CONTAINER_MB}, vCores:1> on node nowhere only,"
+        " which is not in the cluster: bring one in, or relax the request's locality"
     )
-    for told in (
-        manager.application(held)["diagnostics"],
-        application_status(manager, held, work, checkout),
-    ):
-        assert AM_LIMIT in told
-        assert OURS not in told
+
+
+def test_a_blacklist_of_all_nodes_is_told(cluster: Cluster, work: Path, checkout: Checkout) -> None:
+    nodes = sorted(one.node_id for one in cluster.node_managers)
+    place = Place("choosy", "aside", CONTAINER_MB, blacklist=tuple(nodes))
+    assert _limit_of(place, cluster, work, checkout) == (
+        "the application's blacklist has all nodes of the cluster: "
+        + ", ".join(f"node {one}" for one in nodes)
+    )
 
 
 def test_the_reason_goes_when_the_master_starts(
@@ -144,6 +174,21 @@ def test_the_reason_goes_when_the_master_starts(
 
     wait_until(is_running, f"{without_master} to run", WAIT_SECONDS)
     assert OURS not in manager.application(without_master)["diagnostics"]
+
+
+def _limit_of(place: Place, cluster: Cluster, work: Path, checkout: Checkout) -> str:
+    """What REST says that CapacityScheduler says; the command says it, too."""
+    manager = cluster.resource_manager
+
+    def says(application: str) -> str | None:
+        waiting = manager.elastane_rest(f"applications/{application}")["waiting"]
+        return waiting["capacity_scheduler_says"] if waiting else None
+
+    with UnmanagedMaster(manager, place, work, checkout) as application:
+        words = wait_until(lambda: says(application), "a limit", WAIT_SECONDS)
+        told = run_elastane(checkout, "explain", application, "--resource-manager", manager.url)
+        assert f"CapacityScheduler says: {words}" in told
+    return words
 
 
 def _wait_activity(cluster: Cluster, application: str) -> str:
