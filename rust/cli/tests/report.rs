@@ -1,6 +1,7 @@
 //! `elastane report`
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -89,7 +90,15 @@ fn the_table_has_the_waste_of_the_period_and_who_could_ask_for_less() {
     }
     assert!(!table.contains("old") && !table.contains("cost"), "{table}");
     assert!(table.contains("as much as 2.50 node-hours more (25.0 %)"), "{table}");
-    assert!(printed(report(&path, &["--since", "2w", "--by", "user"])).contains("bob"));
+    let who = "1 application could ask for less memory and save 55.00 GB-hours. Users: ann (55.00 GB-hours). \
+               Queues: root.a (55.00 GB-hours).";
+    assert!(table.contains(who), "{table}");
+    let by_user = printed(report(&path, &["--since", "2w", "--by", "user"]));
+    for (user, application) in [("ann", "nightly"), ("bob", "old")] {
+        let row = by_user.lines().find(|line| line.starts_with(user)).unwrap();
+        assert!(row.contains(application), "{row}");
+    }
+    assert!(by_user.lines().any(|line| line.starts_with("ann") && line.contains(" 55.00 ")));
 }
 
 #[test]
@@ -97,6 +106,9 @@ fn with_prices_there_is_money() {
     let (_folder, path) = depository(4.0);
     let table = printed(report(&path, &[]));
     assert!(table.contains("it cost 16.00, of which 12.00 is waste"), "{table}");
+    assert!(table.contains("Users: ann (55.00 GB-hours, cost 5.50)."), "{table}");
+    // 160 GB-hours above the nodes, at 0.10 each.
+    assert!(table.contains("(25.0 %), worth 16.00 at the mean prices"), "{table}");
 }
 
 #[test]
@@ -115,6 +127,23 @@ fn programs_get_json_and_spreadsheets_csv() {
     );
     assert!(lines.next().unwrap().starts_with("application_1_000"), "{csv}");
     assert_eq!(csv.lines().count(), 3);
+    assert_eq!(all["could_ask_less"]["queues"][0]["of"], "root.a");
+    assert_eq!(all["could_ask_less"]["users"][0]["could_save_gb_hours"], 55.0);
+    let by_user = columns(&printed(report(&path, &["--csv", "--by", "user"])));
+    let amounts = ["could_ask_applications", "could_save_gb_hours", "could_save_cost"];
+    assert_eq!(amounts.map(|name| by_user[name].as_str()), ["1", "55.0", "5.5"]);
+    let saved = columns(&printed(report(&path, &["--csv=saved"])));
+    let amounts = ["above_gb_hours", "above_core_hours", "saved_node_hours", "saved_cost"];
+    assert_eq!(amounts.map(|name| saved[name].as_str()), ["160.0", "0.0", "2.5", "16.0"]);
+}
+
+/// The first record, by the names of columns.
+fn columns(csv: &str) -> HashMap<String, String> {
+    let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned));
+    let (names, values): (Vec<_>, Vec<_>) =
+        (lines.next().unwrap().collect(), lines.next().unwrap().collect());
+    assert_eq!(names.len(), values.len(), "{csv}");
+    names.into_iter().zip(values).collect()
 }
 
 #[test]
@@ -126,6 +155,8 @@ fn the_page_has_the_same_with_names_escaped() {
     let page = std::fs::read_to_string(file).unwrap();
     assert!(page.contains("nightly &lt;b&gt;1&lt;/b&gt;") && !page.contains("<b>1"), "{page}");
     assert!(page.contains("1.25 of 4.00 GB") && page.contains("25.0 %"), "{page}");
+    assert!(page.contains("Users: ann (55.00 GB-hours, cost 5.50)"), "{page}");
+    assert!(page.contains("worth 16.00 at the mean prices"), "{page}");
 }
 
 #[test]

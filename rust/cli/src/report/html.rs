@@ -5,16 +5,16 @@ use std::fmt::Write;
 use elastane_sim::report::escape;
 
 use super::By;
-use super::rows::{Row, Rows, Saved};
-use super::text::{Labels, could_ask, headings, in_words, numbers, summary};
+use super::rows::{Row, Rows};
+use super::text::{Labels, could_ask, headings, numbers, summary};
 use crate::page;
 
-pub(super) fn page(rows: &Rows, saved: Option<&Saved>, by: By, top: usize, period: &str) -> String {
+pub(super) fn page(rows: &Rows, notes: &[String], by: By, top: usize, period: &str) -> String {
     let mut body = String::new();
     // Writing to a String does not fail.
     let _ = write!(body, "<p class=\"note\">{period}</p><p>{}</p>", summary(&rows.total));
-    if let Some(saved) = saved {
-        let _ = write!(body, "<p>{}</p>", in_words(saved));
+    for note in notes {
+        let _ = write!(body, "<p>{}</p>", escape(note));
     }
     let (shown, left_out) = rows.top(top);
     let labels = Labels::of(rows, by);
@@ -34,7 +34,7 @@ pub(super) fn page(rows: &Rows, saved: Option<&Saved>, by: By, top: usize, perio
         for cell in numbers(row, rows) {
             let _ = write!(body, "<td>{cell}</td>");
         }
-        let _ = write!(body, "<td>{}</td><td>{}</td></tr>", bar(row), could_ask(row));
+        let _ = write!(body, "<td>{}</td><td>{}</td></tr>", bar(row), escape(&could_ask(row, by)));
     }
     body.push_str("</tbody></table></div>");
     if left_out > 0 {

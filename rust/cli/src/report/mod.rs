@@ -2,6 +2,7 @@
 
 mod html;
 mod rows;
+mod savings;
 mod text;
 
 use std::collections::BTreeMap;
@@ -17,10 +18,11 @@ use serde_json::json;
 
 use crate::failure::{Failure, write};
 use crate::units::moment;
-use rows::{Rows, Saved, Subject};
+use rows::{Less, Rows, Subject};
+use savings::{CouldAskLess, MeanPrices, Saved};
 
 /// The fields of a row, in their order.
-const CSV_COLUMNS: [&str; 17] = [
+const CSV_COLUMNS: [&str; 20] = [
     "of",
     "name",
     "runs",
@@ -38,6 +40,21 @@ const CSV_COLUMNS: [&str; 17] = [
     "largest_request_bytes",
     "largest_use_bytes",
     "could_ask_bytes",
+    "could_ask_applications",
+    "could_save_gb_hours",
+    "could_save_cost",
+];
+
+/// The fields of what was saved, in their order.
+const SAVED_COLUMNS: [&str; 8] = [
+    "from_ms",
+    "node_hours",
+    "physical_gb_hours",
+    "booked_gb_hours",
+    "above_gb_hours",
+    "above_core_hours",
+    "saved_node_hours",
+    "saved_cost",
 ];
 
 /// What applications booked, used and wasted, what it cost, and who could ask for less
@@ -46,6 +63,7 @@ const CSV_COLUMNS: [&str; 17] = [
   elastane report --depository depository.db
   elastane report --depository depository.db --since 1d --by user
   elastane report --depository depository.db --by run --csv > runs.csv
+  elastane report --depository depository.db --csv=saved
   elastane report --depository depository.db --since 30d --html report.html
 
 Costs are those of yarn.scheduler.elastane.price.core-hour and .gb-hour at their time; without prices there are none.")]
@@ -65,12 +83,26 @@ pub(crate) struct Report {
     /// Print all rows as JSON
     #[arg(long, group = "form")]
     json: bool,
-    /// Print all rows as CSV
-    #[arg(long, group = "form")]
-    csv: bool,
+    /// Print all rows as CSV, or with =saved what was booked above the nodes' sizes
+    #[arg(
+        long,
+        group = "form",
+        value_name = "WHAT",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "rows"
+    )]
+    csv: Option<Csv>,
     /// Write a page into this file
     #[arg(long, value_name = "FILE", group = "form")]
     html: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Csv {
+    Rows,
+    Saved,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -111,8 +143,9 @@ impl Report {
         // The ledger has whole hours.
         let since_ms = since_ms - since_ms.rem_euclid(HOUR_MS);
         let (entries, nodes) = self.ledgers(since_ms)?;
+        let saved = nodes.map(|nodes| Saved::of(nodes, MeanPrices::of(&entries)));
+        let could = CouldAskLess::of(&entries);
         let rows = Rows::of(entries, self.by);
-        let saved = nodes.map(Saved::of);
         if self.json {
             let all = json!({
                 "since_ms": since_ms,
@@ -120,30 +153,31 @@ impl Report {
                 "by": self.by.name(),
                 "rows": rows.rows,
                 "total": rows.total,
+                "could_ask_less": could,
                 "nodes": saved,
             });
             return Ok(writeln!(output, "{all}")?);
         }
-        if self.csv {
-            return csv(&rows, output);
+        match self.csv {
+            Some(Csv::Rows) => return csv(&rows, output),
+            Some(Csv::Saved) => return saved_csv(saved.as_ref(), output),
+            None => {}
         }
         let period = format!("{} to {}", moment(since_ms), moment(until_ms));
+        let notes = text::notes(&rows, &could, saved.as_ref());
         match &self.html {
             Some(path) => {
-                write(path, &html::page(&rows, saved.as_ref(), self.by, self.top, &period))?;
+                write(path, &html::page(&rows, &notes, self.by, self.top, &period))?;
                 Ok(writeln!(output, "{}: written", path.display())?)
             }
-            None => text::print(&rows, saved.as_ref(), self.by, self.top, &period, output),
+            None => text::print(&rows, &notes, self.by, self.top, &period, output),
         }
     }
 }
 
 impl Report {
     /// Each ResourceManager counts while it is the active one: an application may be in several ledgers.
-    fn ledgers(
-        &self,
-        since_ms: i64,
-    ) -> Result<(impl Iterator<Item = LedgerEntry> + use<>, Option<NodesHour>), Failure> {
+    fn ledgers(&self, since_ms: i64) -> Result<(Vec<LedgerEntry>, Option<NodesHour>), Failure> {
         let mut applications: BTreeMap<Arc<LedgerSubject>, LedgerEntry> = BTreeMap::new();
         let mut nodes: Option<NodesHour> = None;
         for path in &self.depository {
@@ -162,23 +196,37 @@ impl Report {
                 (nodes, more) => *nodes = more.or(*nodes),
             }
         }
-        Ok((applications.into_values(), nodes))
+        Ok((applications.into_values().collect(), nodes))
     }
 }
 
 fn csv(rows: &Rows, output: &mut impl Write) -> Result<(), Failure> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(output);
-    let failed = |error: csv::Error| match error.into_kind() {
-        csv::ErrorKind::Io(error) => Failure::Output(error),
-        other => Failure::Failed(format!("the report is not written: {other:?}")),
-    };
     writer.write_record(CSV_COLUMNS).map_err(failed)?;
     for row in &rows.rows {
         let Subject { of, name } = &row.subject;
-        let columns = (&no_formula(of), &no_formula(name), &row.amounts, &row.executors);
+        let Less { applications, gb_hours, cost, .. } = row.less;
+        let less = (applications, gb_hours, cost);
+        let columns = (&no_formula(of), &no_formula(name), &row.amounts, &row.executors, less);
         writer.serialize(columns).map_err(failed)?;
     }
     Ok(writer.flush()?)
+}
+
+fn saved_csv(saved: Option<&Saved>, output: &mut impl Write) -> Result<(), Failure> {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(output);
+    writer.write_record(SAVED_COLUMNS).map_err(failed)?;
+    if let Some(saved) = saved {
+        writer.serialize(saved).map_err(failed)?;
+    }
+    Ok(writer.flush()?)
+}
+
+fn failed(error: csv::Error) -> Failure {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => Failure::Output(error),
+        other => Failure::Failed(format!("the report is not written: {other:?}")),
+    }
 }
 
 /// Users choose names, and a spreadsheet takes what begins so for a formula.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
-use elastane_runs::{GB, HOUR_S, LedgerEntry, LedgerSums, NodesHour};
+use elastane_runs::{GB, HOUR_S, LedgerEntry, LedgerSums};
 use serde::Serialize;
 
 use super::By;
@@ -19,6 +19,7 @@ pub(super) struct Rows {
     /// The largest waste first.
     pub(super) rows: Vec<Row>,
     pub(super) total: Amounts,
+    pub(super) less: Less,
 }
 
 /// All runs of an application, a user or a queue; or one run.
@@ -30,6 +31,8 @@ pub(super) struct Row {
     pub(super) amounts: Amounts,
     #[serde(flatten)]
     pub(super) executors: Executors,
+    #[serde(flatten)]
+    pub(super) less: Less,
 }
 
 #[derive(Debug, Serialize)]
@@ -47,6 +50,21 @@ pub(super) struct Executors {
     pub(super) largest_use_bytes: u64,
     /// What an executor could ask for instead; none where that is not worth a change, or for users and queues.
     pub(super) could_ask_bytes: Option<u64>,
+}
+
+/// What would be booked less if each application asked for what would do; of the time that agents measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(super) struct Less {
+    /// How many could ask for less.
+    #[serde(rename = "could_ask_applications")]
+    pub(super) applications: usize,
+    #[serde(rename = "could_save_gb_hours")]
+    pub(super) gb_hours: f64,
+    #[serde(rename = "could_save_cost")]
+    pub(super) cost: f64,
+    /// Their names, that of the largest saving first.
+    #[serde(skip)]
+    pub(super) names: Vec<String>,
 }
 
 /// Sums in core-hours and GB-hours; a GB is 1,024 MB. The waste of a run is what it booked less what it used in the
@@ -164,7 +182,7 @@ impl Rows {
         rows.sort_by(|one, other| {
             waste(other).partial_cmp(&waste(one)).unwrap_or(std::cmp::Ordering::Equal)
         });
-        Self { rows, total: total.amounts() }
+        Self { rows, total: total.amounts(), less: total.less() }
     }
 
     /// Whether anything costs something.
@@ -185,8 +203,41 @@ struct Group {
     runs: BTreeSet<String>,
     amounts: Amounts,
     executors: Executors,
+    /// By key: requests are an application's.
+    applications: BTreeMap<String, Application>,
     /// The latest hour, and the name then.
     latest: (i64, String),
+}
+
+#[derive(Default)]
+struct Application {
+    latest: (i64, String),
+    executors: Executors,
+    booked_byte_s: f64,
+    measured_byte_s: f64,
+    wasted_gb_hours: f64,
+    memory_cost: f64,
+}
+
+impl Application {
+    fn add(&mut self, entry: &LedgerEntry) {
+        let sums = &entry.sums;
+        keep_latest(&mut self.latest, entry);
+        self.executors.add(sums);
+        self.booked_byte_s += sums.booked_byte_s;
+        self.measured_byte_s += sums.measured_byte_s;
+        self.wasted_gb_hours += Amounts::of(sums).wasted_gb_hours;
+        self.memory_cost += sums.memory_cost;
+    }
+
+    /// In GB-hours and money, and at most what was wasted: its master and smaller executors stay as they are.
+    fn could_save(&self) -> Option<(f64, f64)> {
+        let enough = self.executors.could_ask()? as f64;
+        let part = 1.0 - ratio(enough, self.executors.largest_request_bytes as f64);
+        let gb_hours = (self::gb_hours(self.measured_byte_s) * part).min(self.wasted_gb_hours);
+        let price = ratio(self.memory_cost, self::gb_hours(self.booked_byte_s));
+        Some((gb_hours, gb_hours * price))
+    }
 }
 
 impl Group {
@@ -196,24 +247,46 @@ impl Group {
         }
         self.amounts += Amounts::of(&entry.sums);
         self.executors.add(&entry.sums);
-        if self.latest.1.is_empty() || entry.hour_ms >= self.latest.0 {
-            self.latest = (entry.hour_ms, entry.subject.application_name.clone());
-        }
+        self.applications.entry(entry.subject.application_key.clone()).or_default().add(entry);
+        keep_latest(&mut self.latest, entry);
     }
 
     fn amounts(&self) -> Amounts {
         Amounts { runs: self.runs.len(), ..self.amounts }
     }
 
+    fn less(&self) -> Less {
+        let mut could: Vec<(f64, f64, &String)> = self
+            .applications
+            .values()
+            .filter_map(|it| it.could_save().map(|(gb_hours, cost)| (gb_hours, cost, &it.latest.1)))
+            .collect();
+        could.sort_by(|one, other| other.0.total_cmp(&one.0));
+        Less {
+            applications: could.len(),
+            gb_hours: could.iter().map(|it| it.0).sum(),
+            cost: could.iter().map(|it| it.1).sum(),
+            names: could.into_iter().map(|it| it.2.clone()).collect(),
+        }
+    }
+
     fn into_row(self, of: String, by: By) -> Row {
         let amounts = self.amounts();
+        let less = self.less();
         let (name, could_ask_bytes) = match by {
             By::Application | By::Run => (self.latest.1, self.executors.could_ask()),
             // Their applications differ.
             By::User | By::Queue => (String::new(), None),
         };
         let executors = Executors { could_ask_bytes, ..self.executors };
-        Row { subject: Subject { of, name }, amounts, executors }
+        Row { subject: Subject { of, name }, amounts, executors, less }
+    }
+}
+
+/// The name of an application may change from run to run.
+fn keep_latest(latest: &mut (i64, String), entry: &LedgerEntry) {
+    if latest.1.is_empty() || entry.hour_ms >= latest.0 {
+        *latest = (entry.hour_ms, entry.subject.application_name.clone());
     }
 }
 
@@ -232,37 +305,6 @@ impl Executors {
         let enough = steps * STEP_BYTES;
         let is_worth = (enough as f64) < self.largest_request_bytes as f64 * (1.0 - WORTH);
         is_worth.then_some(enough)
-    }
-}
-
-/// What ran beside what the nodes would hold by request.
-#[derive(Debug, Serialize)]
-pub(super) struct Saved {
-    /// When the first hour of it began.
-    pub(super) from_ms: i64,
-    pub(super) node_hours: f64,
-    pub(super) physical_gb_hours: f64,
-    pub(super) booked_gb_hours: f64,
-    /// Booked above what the nodes registered.
-    pub(super) above_gb_hours: f64,
-    pub(super) above_core_hours: f64,
-    /// The same in nodes of the mean size.
-    pub(super) saved_node_hours: f64,
-}
-
-impl Saved {
-    pub(super) fn of(nodes: NodesHour) -> Self {
-        let bytes_of_node = ratio(nodes.physical_byte_s, nodes.node_s);
-        let saved_node_s = ratio(nodes.above_byte_s, bytes_of_node);
-        Self {
-            from_ms: nodes.hour_ms,
-            node_hours: nodes.node_s / HOUR_S,
-            physical_gb_hours: gb_hours(nodes.physical_byte_s),
-            booked_gb_hours: gb_hours(nodes.booked_byte_s),
-            above_gb_hours: gb_hours(nodes.above_byte_s),
-            above_core_hours: core_hours(nodes.above_vcore_s),
-            saved_node_hours: saved_node_s / HOUR_S,
-        }
     }
 }
 

@@ -6,14 +6,18 @@ use std::io::Write;
 use elastane_runs::GB;
 
 use super::By;
-use super::rows::{Amounts, Row, Rows, Saved, Subject, ratio};
+use super::rows::{Amounts, Row, Rows, Subject, ratio};
+use super::savings::{CouldAskLess, CouldSave, Saved};
 use crate::failure::Failure;
 use crate::table::Table;
 use crate::units::{count, hours, shortened};
 
+/// The most users, queues or applications that a line names.
+const MOST_NAMES: usize = 3;
+
 pub(super) fn print(
     rows: &Rows,
-    saved: Option<&Saved>,
+    notes: &[String],
     by: By,
     top: usize,
     period: &str,
@@ -27,7 +31,7 @@ pub(super) fn print(
     for row in shown {
         let mut cells = vec![labels.label(row)];
         cells.extend(numbers(row, rows));
-        cells.push(could_ask(row));
+        cells.push(could_ask(row, by));
         table.row(cells);
     }
     if !shown.is_empty() {
@@ -36,8 +40,8 @@ pub(super) fn print(
     if left_out > 0 {
         writeln!(output, "… and {} more (--top 0)", count(left_out, by.name()))?;
     }
-    if let Some(saved) = saved {
-        writeln!(output, "\n{}", in_words(saved))?;
+    for note in notes {
+        writeln!(output, "\n{note}")?;
     }
     Ok(())
 }
@@ -48,9 +52,13 @@ pub(super) fn headings(rows: &Rows, by: By) -> Vec<&'static str> {
     if rows.has_prices() {
         headings.extend(["cost", "wasted"]);
     }
+    headings.push("GB-h to save");
+    if rows.has_prices() {
+        headings.push("cost to save");
+    }
     headings.push(match by {
         By::Application | By::Run => "an executor could ask for",
-        By::User | By::Queue => "",
+        By::User | By::Queue => "could ask for less",
     });
     headings
 }
@@ -69,6 +77,12 @@ pub(super) fn numbers(row: &Row, rows: &Rows) -> Vec<String> {
     ];
     if rows.has_prices() {
         cells.extend([money(amounts.cost), money(amounts.wasted_cost)]);
+    }
+    let less = &row.less;
+    let could = |words: String| if less.applications > 0 { words } else { String::new() };
+    cells.push(could(hours(less.gb_hours)));
+    if rows.has_prices() {
+        cells.push(could(money(less.cost)));
     }
     cells
 }
@@ -100,12 +114,24 @@ impl Labels {
     }
 }
 
-/// `1.25 of 4.00 GB`; empty where there is nothing to change.
-pub(super) fn could_ask(row: &Row) -> String {
+/// `1.25 of 4.00 GB`, or of a user and queue its applications; empty where there is nothing to change.
+pub(super) fn could_ask(row: &Row, by: By) -> String {
     let gb = |bytes: u64| bytes as f64 / GB;
-    row.executors.could_ask_bytes.map_or(String::new(), |enough| {
-        format!("{:.2} of {:.2} GB", gb(enough), gb(row.executors.largest_request_bytes))
-    })
+    match by {
+        By::Application | By::Run => {
+            row.executors.could_ask_bytes.map_or(String::new(), |enough| {
+                format!("{:.2} of {:.2} GB", gb(enough), gb(row.executors.largest_request_bytes))
+            })
+        }
+        By::User | By::Queue => named(row.less.names.iter().map(|it| shortened(it))),
+    }
+}
+
+/// The first few.
+fn named(all: impl ExactSizeIterator<Item = String>) -> String {
+    let others = all.len().saturating_sub(MOST_NAMES);
+    let first = all.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+    if others == 0 { first } else { format!("{first} and {others} more") }
 }
 
 fn money(cost: f64) -> String {
@@ -134,11 +160,42 @@ pub(super) fn summary(total: &Amounts) -> String {
     )
 }
 
-pub(super) fn in_words(saved: &Saved) -> String {
+/// What stands beside the table: who could ask for less, and what was saved.
+pub(super) fn notes(rows: &Rows, could: &CouldAskLess, saved: Option<&Saved>) -> Vec<String> {
+    let less = (rows.less.applications > 0).then(|| who_could_ask_less(rows, could));
+    less.into_iter().chain(saved.map(in_words)).collect()
+}
+
+fn who_could_ask_less(rows: &Rows, could: &CouldAskLess) -> String {
+    let amounts = |gb_hours, cost| {
+        let cost =
+            if rows.has_prices() { format!(", cost {}", money(cost)) } else { String::new() };
+        format!("{} GB-hours{cost}", hours(gb_hours))
+    };
+    let who = |all: &[CouldSave]| {
+        named(all.iter().map(|it| {
+            format!("{} ({})", shortened(&it.of), amounts(it.less.gb_hours, it.less.cost))
+        }))
+    };
+    format!(
+        "{} could ask for less memory and save {}. Users: {}. Queues: {}.",
+        count(rows.less.applications, "application"),
+        amounts(rows.less.gb_hours, rows.less.cost),
+        who(&could.users),
+        who(&could.queues),
+    )
+}
+
+fn in_words(saved: &Saved) -> String {
     let percent = |of, whole| 100.0 * ratio(of, whole);
+    let cost = if saved.saved_cost > 0.0 {
+        format!(", worth {} at the mean prices of this time", money(saved.saved_cost))
+    } else {
+        String::new()
+    };
     format!(
         "The nodes ({} node-hours) had {:.0} % of their memory booked. {} GB-hours of it, and {} core-hours, were above \
-         what nodes registered: as much as {} node-hours more ({:.1} %).",
+         what nodes registered: as much as {} node-hours more ({:.1} %){cost}.",
         hours(saved.node_hours),
         percent(saved.booked_gb_hours, saved.physical_gb_hours),
         hours(saved.above_gb_hours),

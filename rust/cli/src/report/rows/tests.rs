@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use elastane_runs::{HOUR_MS, LedgerSubject};
+use elastane_runs::{HOUR_MS, LedgerSubject, NodesHour};
+
+use super::super::savings::{CouldAskLess, MeanPrices, Saved};
 
 use super::*;
 
@@ -111,8 +113,42 @@ fn what_was_booked_above_the_nodes_is_told_in_nodes() {
         above_vcore_s: 3_600.0,
         above_byte_s: 7_200.0 * 16.0 * GB as f64,
     };
-    let saved = Saved::of(hour);
+    let saved = Saved::of(hour, MeanPrices::of(&[entry(1, "ann", 0.5, 1.0)]));
     assert_eq!((saved.node_hours, saved.saved_node_hours), (2.0, 0.5));
     assert_eq!((saved.above_gb_hours, saved.above_core_hours), (32.0, 1.0));
-    assert_eq!(Saved::of(NodesHour::default()).saved_node_hours, 0.0);
+    // A core-hour cost 3, and 4 GB-hours cost 8.
+    assert_eq!(saved.saved_cost, 1.0 * 3.0 + 32.0 * 2.0);
+    let nothing = Saved::of(NodesHour::default(), MeanPrices::of(&[]));
+    assert_eq!((nothing.saved_node_hours, nothing.saved_cost), (0.0, 0.0));
+}
+
+#[test]
+fn users_and_queues_that_could_ask_for_less_have_the_amount() {
+    // Of 2 measured GB-hours; 1.25 GB of 4 GB would do for ann, and bob needs what he asks for.
+    let part = 1.0 - 1.25 / 4.0;
+    let entries = [
+        entry(1, "ann", 0.5, 1.0),
+        entry(2, "ann", 0.5, 1.0),
+        entry(3, "bob", 0.5, 3.9),
+        entry(4, "eve", 0.5, 1.0),
+    ];
+    let could = CouldAskLess::of(&entries);
+    let users: Vec<_> =
+        could.users.iter().map(|it| (it.of.as_str(), it.less.gb_hours, it.less.cost)).collect();
+    let ann = 2.0 * 2.0 * part;
+    assert_eq!(users, [("ann", ann, ann * 2.0), ("eve", ann / 2.0, ann)]);
+    assert_eq!(could.users[0].less.names, ["run 2"], "one application, with its latest name");
+    assert_eq!(could.queues.len(), 1);
+    let queue = &could.queues[0].less;
+    assert_eq!((queue.applications, queue.gb_hours), (2, ann * 1.5));
+    assert_eq!(Rows::of(entries.clone(), By::Run).less, *queue, "whatever makes a row");
+}
+
+#[test]
+fn less_of_a_request_saves_at_most_what_was_wasted() {
+    let mut busy = entry(1, "ann", 0.5, 1.0);
+    // Its master and smaller executors used all but 0.1 GB-hours of it.
+    busy.sums.used_byte_s = busy.sums.measured_byte_s - 0.1 * 3_600.0 * GB as f64;
+    let saved = Rows::of([busy], By::Run).rows[0].less.gb_hours;
+    assert!((saved - 0.1).abs() < 1e-9, "{saved}");
 }
