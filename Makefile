@@ -12,6 +12,10 @@ SOAK_SECONDS ?= 1800
 RUNS ?= 4
 # Pairs of runs in `make bench-reprovisioning`
 REPEATS ?= 4
+# Of `make bench-scheduler`, with commas: WaitingCase names, numbers of applications and of queues; all if empty
+CASES ?=
+PENDING ?=
+QUEUES ?=
 # Of `make bench-cluster`: the state of the cluster, runs of each, ALL=1 for all that is compared, a folder of series
 STATE ?= memory-bound
 SEEDS ?= 1
@@ -61,7 +65,7 @@ export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
 	test-spark-plugin test-versions test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
-	bench-questions bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
+	bench-scheduler bench-questions bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist clean
 
 help: ## lists these targets
@@ -191,6 +195,10 @@ bench-core: ## times a round, a commit and a finish in the core; fails above its
 
 bench-heartbeat: build-rust ## times an idle heartbeat against CapacityScheduler's; fails above its bounds
 	$(MAVEN) test-compile exec:exec@bench-heartbeat -pl java-shim/scheduler
+
+bench-scheduler: build-rust ## times heartbeats while applications wait, beside CapacityScheduler and FairScheduler (CASES, PENDING, QUEUES): 15 minutes
+	$(MAVEN) test-compile exec:exec@bench-scheduler -pl java-shim/scheduler $(if $(CASES),-Dbench.cases=$(CASES)) \
+		$(if $(PENDING),-Dbench.pending=$(PENDING)) $(if $(QUEUES),-Dbench.queues=$(QUEUES))
 
 bench-questions: ## times how long people's questions hold the core's lock; fails above its bounds
 	$(CARGO) test --release --locked --jobs $(JOBS) -p elastane-runtime --lib service_lock -- --ignored --nocapture

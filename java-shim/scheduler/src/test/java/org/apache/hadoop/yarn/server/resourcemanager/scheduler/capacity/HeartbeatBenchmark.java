@@ -2,16 +2,10 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
@@ -49,8 +43,8 @@ final class HeartbeatBenchmark {
   }
 
   private static boolean run() throws Exception {
-    Path directory = Files.createTempDirectory("heartbeat-benchmark");
-    try (Side capacity = new Side(CapacityScheduler.class, "off", directory.resolve("capacity"));
+    try (TemporaryFolder directory = new TemporaryFolder("heartbeat-benchmark");
+        Side capacity = new Side(CapacityScheduler.class, "off", directory.resolve("capacity"));
         Side elastane =
             new Side(ElastaneScheduler.class, "enforce", directory.resolve("elastane"))) {
       double[] capacityUs = new double[BLOCKS];
@@ -67,9 +61,9 @@ final class HeartbeatBenchmark {
         }
       }
       elastane.checkThatItWasIdleAndDecided();
-      double stock = median(capacityUs);
-      double ours = median(elastaneUs);
-      double ratio = median(ratios);
+      double stock = CpuTimes.median(capacityUs);
+      double ours = CpuTimes.median(elastaneUs);
+      double ratio = CpuTimes.median(ratios);
       System.out.println(
           String.format(
               Locale.ROOT,
@@ -82,35 +76,11 @@ final class HeartbeatBenchmark {
               MOST_RATIO,
               AIM_DIFFERENCE_US));
       return ratio <= MOST_RATIO;
-    } finally {
-      deleteRecursively(directory);
-    }
-  }
-
-  private static double median(double[] values) {
-    double[] sorted = values.clone();
-    Arrays.sort(sorted);
-    return sorted[sorted.length / 2];
-  }
-
-  private static void deleteRecursively(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      files
-          .sorted((one, other) -> other.compareTo(one))
-          .forEach(
-              file -> {
-                try {
-                  Files.delete(file);
-                } catch (IOException e) {
-                  throw new UncheckedIOException(e);
-                }
-              });
     }
   }
 
   /** One of the two schedulers, with its nodes and applications. */
   private static final class Side implements AutoCloseable {
-    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private final TestCluster cluster;
     private final List<MockNM> nodes = new ArrayList<>();
     private final List<RMNode> rmNodes = new ArrayList<>();
@@ -136,14 +106,16 @@ final class HeartbeatBenchmark {
     /** The mean CPU time of a heartbeat in one block, in microseconds. */
     double block() {
       CapacityScheduler scheduler = cluster.capacityScheduler();
-      long beganNs = threads.getCurrentThreadCpuTime();
-      for (int round = 0; round < ROUNDS_IN_BLOCK; round++) {
-        for (RMNode node : rmNodes) {
-          scheduler.handle(new NodeUpdateSchedulerEvent(node));
-        }
-      }
-      long tookNs = threads.getCurrentThreadCpuTime() - beganNs;
-      return tookNs / 1e3 / (ROUNDS_IN_BLOCK * rmNodes.size());
+      double tookUs =
+          CpuTimes.ofUs(
+              () -> {
+                for (int round = 0; round < ROUNDS_IN_BLOCK; round++) {
+                  for (RMNode node : rmNodes) {
+                    scheduler.handle(new NodeUpdateSchedulerEvent(node));
+                  }
+                }
+              });
+      return tookUs / (ROUNDS_IN_BLOCK * rmNodes.size());
     }
 
     void report() throws IOException {

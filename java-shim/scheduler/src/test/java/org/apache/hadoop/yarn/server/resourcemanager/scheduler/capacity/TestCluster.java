@@ -383,7 +383,7 @@ final class TestCluster implements AutoCloseable {
   @Override
   public void close() {
     try {
-      if (!bookingsDiffer && capacityScheduler() instanceof ElastaneScheduler) {
+      if (!bookingsDiffer && resourceManager.getResourceScheduler() instanceof ElastaneScheduler) {
         Bookings.assertEqual(scheduler());
       }
     } finally {

@@ -1,0 +1,106 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler;
+import org.apache.log4j.Level;
+import org.apache.log4j.LogManager;
+
+/**
+ * The CPU time of a heartbeat while applications wait. CapacityScheduler, Elastane in mode enforce
+ * and FairScheduler take turns in one JVM, on one thread.
+ *
+ * <p>Arguments: cases, numbers of waiting applications, numbers of queues; each with commas.
+ */
+final class SchedulerBenchmark {
+  private static final int WARM_UP_BLOCKS = 8;
+  private static final int BLOCKS = 21;
+
+  /** A block takes about this long, within the numbers of heartbeats below. */
+  private static final double BLOCK_US = 40_000;
+
+  private static final int LEAST_IN_BLOCK = 20;
+
+  /** In a block each heartbeat may place 1 GiB, and a node has room for 24 more. */
+  private static final int MOST_IN_BLOCK = 20 * SchedulerSide.NODES;
+
+  private SchedulerBenchmark() {}
+
+  public static void main(String[] arguments) throws Exception {
+    List<WaitingCase> cases = new ArrayList<>();
+    for (String name : arguments[0].split(",")) {
+      cases.add(WaitingCase.named(name));
+    }
+    // The first case would otherwise be measured before the JVM has compiled what it runs.
+    progress("warming up");
+    measure(WaitingCase.FIRST_FITS, 100, 1);
+    for (String queues : arguments[2].split(",")) {
+      for (String pending : arguments[1].split(",")) {
+        for (WaitingCase waits : cases) {
+          progress(waits.label() + " pending=" + pending + " queues=" + queues);
+          System.out.println(
+              measure(waits, Integer.parseInt(pending), Integer.parseInt(queues)).line());
+        }
+      }
+    }
+    // A stopped ResourceManager leaves threads behind.
+    System.exit(0);
+  }
+
+  private static void progress(String what) {
+    System.err.println("bench-scheduler: " + what);
+  }
+
+  static SchedulerFigures measure(WaitingCase waits, int pending, int queues) throws Exception {
+    try (TemporaryFolder directory = new TemporaryFolder("scheduler-benchmark");
+        SchedulerSide capacity =
+            new SchedulerSide(
+                CapacityScheduler.class, waits, pending, queues, directory.resolve("capacity"));
+        ElastaneSide elastane =
+            new ElastaneSide(waits, pending, queues, directory.resolve("elastane"));
+        SchedulerSide fair =
+            new SchedulerSide(
+                FairScheduler.class, waits, pending, queues, directory.resolve("fair"))) {
+      // CapacityScheduler warns of each container that is larger than a node, at each heartbeat.
+      LogManager.getLogger("org.apache.hadoop.yarn.server.resourcemanager.scheduler")
+          .setLevel(Level.ERROR);
+      // FairScheduler limits the resources of queues, and not those of users.
+      List<SchedulerSide> sides =
+          waits.hasUserLimit()
+              ? Arrays.asList(capacity, elastane)
+              : Arrays.asList(capacity, elastane, fair);
+      SchedulerFigures figures = new SchedulerFigures(waits, pending, queues, sides.size());
+      int[] updates = new int[sides.size()];
+      for (SchedulerSide side : sides) {
+        side.begin();
+      }
+      Arrays.fill(updates, LEAST_IN_BLOCK);
+      for (int block = -WARM_UP_BLOCKS; block < BLOCKS; block++) {
+        for (int i = 0; i < sides.size(); i++) {
+          double[] tookUs = sides.get(i).block(updates[i]);
+          if (block < 0) {
+            updates[i] = updatesFor(CpuTimes.mean(tookUs));
+          } else {
+            figures.add(i, tookUs);
+          }
+        }
+      }
+      for (SchedulerSide side : sides) {
+        side.checkAtTheEnd();
+      }
+      figures.elastane(elastane.orderedByCore(), elastane.raisedNodes());
+      return figures;
+    }
+  }
+
+  private static int updatesFor(double meanUs) {
+    return (int) Math.max(LEAST_IN_BLOCK, Math.min(MOST_IN_BLOCK, BLOCK_US / meanUs));
+  }
+
+  /** A number for a line; a dash where nothing was measured. */
+  static String figure(String format, double value) {
+    return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, format, value);
+  }
+}

@@ -1,0 +1,289 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.Priority;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.AbstractYarnScheduler;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeUpdateSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler;
+
+/**
+ * One scheduler of {@link SchedulerBenchmark}, with its nodes and applications: 100 nodes of 64 GiB
+ * with eight containers of 2 GiB each, and one node of 256 GiB, which is full. The large node sends
+ * no heartbeat in a measured block; it makes containers possible that fit no other node.
+ */
+class SchedulerSide implements AutoCloseable {
+  static final int NODES = 100;
+
+  private static final int RUNNING_ON_NODE = 8;
+  private static final Resource RUNNING = Resource.newInstance(2048, 1);
+  private static final Resource LARGE_NODE = Resource.newInstance(256 * 1024, 64);
+  private static final Duration DEADLINE = Duration.ofMinutes(2);
+
+  final TestCluster cluster;
+  final List<MockNM> nodes = new ArrayList<>();
+  final MockAM runs;
+  final List<MockAM> waiting;
+
+  private final WaitingCase waits;
+  private final int queues;
+  private final WaitingApplications applications;
+  private final ResourceScheduler scheduler;
+  private final List<RMNode> rmNodes = new ArrayList<>();
+  private final RMNode largeNode;
+  private int nextNode;
+
+  SchedulerSide(
+      Class<? extends ResourceScheduler> schedulerClass,
+      WaitingCase waits,
+      int pending,
+      int queues,
+      Path directory)
+      throws Exception {
+    this.waits = waits;
+    this.queues = queues;
+    cluster = TestCluster.start(configuration(schedulerClass, waits, queues, directory));
+    scheduler = cluster.resourceManager().getResourceScheduler();
+    applications = new WaitingApplications(cluster.resourceManager());
+    for (int i = 0; i < NODES; i++) {
+      rmNodes.add(register(1 + i, 65536, 32));
+    }
+    largeNode = register(1 + NODES, (int) LARGE_NODE.getMemorySize(), LARGE_NODE.getVirtualCores());
+    runs = applications.launch(Collections.singletonList(queue(0))).get(0);
+    List<String> queuesOfApplications = new ArrayList<>();
+    for (int i = 0; i < pending; i++) {
+      queuesOfApplications.add(queue(i % queues));
+    }
+    waiting = applications.launch(queuesOfApplications);
+  }
+
+  private static Configuration configuration(
+      Class<? extends ResourceScheduler> schedulerClass,
+      WaitingCase waits,
+      int queues,
+      Path directory)
+      throws IOException {
+    String mode = ElastaneScheduler.class.isAssignableFrom(schedulerClass) ? "enforce" : "off";
+    Configuration conf = TestCluster.configuration(schedulerClass, mode, directory);
+    String[] names = new String[queues];
+    StringBuilder fairQueues = new StringBuilder();
+    for (int i = 0; i < queues; i++) {
+      names[i] = queue(i);
+      fairQueues.append("<queue name=\"").append(names[i]).append("\"/>");
+    }
+    TestCluster.queues(conf, names);
+    for (String name : names) {
+      if (waits.hasUserLimit()) {
+        conf.set("yarn.scheduler.capacity.root." + name + ".user-limit-factor", "0.5");
+      }
+    }
+    // Each master counts as one virtual core, although these masters have no container.
+    conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "100");
+    conf.setInt("yarn.scheduler.capacity.maximum-applications", 1_000_000);
+    // One container a heartbeat, as is FairScheduler's default.
+    conf.setBoolean(
+        "yarn.scheduler.capacity.per-node-heartbeat.multiple-assignments-enabled", false);
+    conf.setLong("yarn.scheduler.maximum-allocation-mb", LARGE_NODE.getMemorySize());
+    conf.setInt("yarn.scheduler.maximum-allocation-vcores", LARGE_NODE.getVirtualCores());
+    // Masters and nodes are not heard of while heartbeats go straight to the scheduler.
+    long hourMs = Duration.ofHours(1).toMillis();
+    conf.setLong(YarnConfiguration.RM_AM_EXPIRY_INTERVAL_MS, hourMs);
+    conf.setLong(YarnConfiguration.RM_NM_EXPIRY_INTERVAL_MS, hourMs);
+    conf.setLong(YarnConfiguration.RM_CONTAINER_ALLOC_EXPIRY_INTERVAL_MS, hourMs);
+    if (schedulerClass == FairScheduler.class) {
+      Files.createDirectories(directory);
+      Path allocations = directory.resolve("fair-scheduler.xml");
+      String content =
+          "<allocations><queueMaxAMShareDefault>-1.0</queueMaxAMShareDefault>"
+              + "<defaultQueueSchedulingPolicy>drf</defaultQueueSchedulingPolicy>"
+              + fairQueues
+              + "</allocations>";
+      Files.write(allocations, content.getBytes(StandardCharsets.UTF_8));
+      conf.set("yarn.scheduler.fair.allocation.file", allocations.toString());
+    }
+    return conf;
+  }
+
+  private static String queue(int index) {
+    return "q" + index;
+  }
+
+  private RMNode register(int port, int memoryMib, int virtualCores) throws Exception {
+    MockNM node = cluster.register(name(port), memoryMib, virtualCores);
+    nodes.add(node);
+    return cluster.resourceManager().getRMContext().getRMNodes().get(node.getNodeId());
+  }
+
+  private static String name(int port) {
+    return "127.0.0.1:" + port;
+  }
+
+  /** Fills the nodes as far as the case says, and lets the applications wait. */
+  void begin() throws Exception {
+    applications.ask(runs, Collections.singletonList(ask(2, LARGE_NODE, 1)));
+    tell(runs, 2, LARGE_NODE);
+    betweenBlocks();
+    update(largeNode);
+    checkPlaced("the large node is full", 1);
+    applications.ask(runs, Collections.singletonList(ask(1, RUNNING, NODES * RUNNING_ON_NODE)));
+    tell(runs, 1, RUNNING);
+    betweenBlocks();
+    for (int i = 0; i < NODES * RUNNING_ON_NODE; i++) {
+      updateNext();
+    }
+    checkPlaced("containers run", 1 + NODES * RUNNING_ON_NODE);
+    for (int i = 0; i < waiting.size(); i++) {
+      boolean isFirstOfItsQueue = i < queues;
+      applications.ask(waiting.get(i), waits.asks(isFirstOfItsQueue, name(1 + i % NODES)));
+      tell(waiting.get(i), WaitingCase.REQUEST_PRIORITY, waits.size(isFirstOfItsQueue));
+    }
+    if (waits.hasUserLimit()) {
+      untilNothingIsPlaced();
+    }
+  }
+
+  private void untilNothingIsPlaced() throws Exception {
+    long began = System.nanoTime();
+    long placedLastNs = began;
+    int placed = placed();
+    while (System.nanoTime() - placedLastNs < Duration.ofSeconds(3).toNanos()) {
+      betweenBlocks();
+      for (int i = 0; i < NODES; i++) {
+        updateNext();
+      }
+      if (placed() != placed) {
+        placed = placed();
+        placedLastNs = System.nanoTime();
+      }
+      if (System.nanoTime() - began > DEADLINE.toNanos()) {
+        throw new IllegalStateException("containers are still placed after " + DEADLINE);
+      }
+    }
+  }
+
+  private static ResourceRequest ask(int priority, Resource size, int count) {
+    return ResourceRequest.newInstance(
+        Priority.newInstance(priority), ResourceRequest.ANY, size, count);
+  }
+
+  private void checkPlaced(String what, int expected) {
+    if (placed() != expected) {
+      throw new IllegalStateException(
+          scheduler.getClass().getSimpleName() + ": " + what + ": " + placed() + " of " + expected);
+    }
+  }
+
+  /** The containers that the scheduler has placed and that have not ended. */
+  final int placed() {
+    int placed = 0;
+    for (SchedulerNode node : schedulerNodes()) {
+      placed += node.getNumContainers();
+    }
+    return placed;
+  }
+
+  private long reservedNodes() {
+    return schedulerNodes().stream().filter(node -> node.getReservedContainer() != null).count();
+  }
+
+  // Queue metrics would not do: all ResourceManagers of a JVM share those of a queue name.
+  private List<SchedulerNode> schedulerNodes() {
+    AbstractYarnScheduler<?, ?> abstractScheduler = (AbstractYarnScheduler<?, ?>) scheduler;
+    List<SchedulerNode> found = new ArrayList<>();
+    for (MockNM node : nodes) {
+      found.add(abstractScheduler.getSchedulerNode(node.getNodeId()));
+    }
+    return found;
+  }
+
+  /** The CPU times of heartbeats, one after the other, each of the next node. */
+  final double[] block(int updates) throws Exception {
+    betweenBlocks();
+    int placed = placed();
+    double[] tookUs = new double[updates];
+    for (int i = 0; i < updates; i++) {
+      tookUs[i] = CpuTimes.ofUs(this::updateNext);
+      updated();
+    }
+    check(placed() - placed, updates);
+    if (waits.places()) {
+      waiting.forEach(applications::release);
+      cluster.resourceManager().drainEvents();
+    }
+    return tookUs;
+  }
+
+  private void check(int placedInBlock, int updates) {
+    int expected = waits.places() ? updates : 0;
+    if (placedInBlock != expected || reservedNodes() != 0) {
+      throw new IllegalStateException(
+          String.format(
+              "%s, %s: %d heartbeats placed %d containers instead of %d, and %d nodes are reserved",
+              scheduler.getClass().getSimpleName(),
+              waits,
+              updates,
+              placedInBlock,
+              expected,
+              reservedNodes()));
+    }
+  }
+
+  private void updateNext() {
+    update(rmNodes.get(nextNode));
+    nextNode = (nextNode + 1) % NODES;
+  }
+
+  private void update(RMNode node) {
+    scheduler.handle(new NodeUpdateSchedulerEvent(node));
+  }
+
+  /** What is known of an application's containers, where the scheduler uses it. */
+  void tell(MockAM master, int requestPriority, Resource size) {}
+
+  /** Before a block, whose time does not count this. */
+  void betweenBlocks() throws IOException {
+    if (scheduler instanceof FairScheduler) {
+      // A thread of its own does this every 500 ms, which is after the asks changed.
+      ((FairScheduler) scheduler).update();
+    }
+  }
+
+  /** After a heartbeat, whose time does not count this. */
+  void updated() {}
+
+  /** Fails if the scheduler did not take part as it should. */
+  void checkAtTheEnd() throws IOException {
+    if (!(scheduler instanceof CapacityScheduler)) {
+      return;
+    }
+    int active = 0;
+    for (int i = 0; i < queues; i++) {
+      active +=
+          ((LeafQueue) ((CapacityScheduler) scheduler).getQueue(queue(i)))
+              .getNumActiveApplications();
+    }
+    if (active != waiting.size() + 1) {
+      throw new IllegalStateException("only " + active + " applications are active");
+    }
+  }
+
+  @Override
+  public void close() {
+    cluster.close();
+  }
+}
