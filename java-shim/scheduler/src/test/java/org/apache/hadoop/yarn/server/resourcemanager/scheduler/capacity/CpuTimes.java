@@ -4,7 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 
-/** CPU times of this thread, in microseconds, and their statistics. */
+/** CPU times of threads, in microseconds, and their statistics. */
 final class CpuTimes {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final int CLOCK_READINGS = 200_000;
@@ -29,6 +29,11 @@ final class CpuTimes {
     long beganNs = THREADS.getCurrentThreadCpuTime();
     work.run();
     return (THREADS.getCurrentThreadCpuTime() - beganNs) / 1e3;
+  }
+
+  /** All CPU time of a thread so far. */
+  static double ofThreadUs(Thread thread) {
+    return THREADS.getThreadCpuTime(thread.getId()) / 1e3;
   }
 
   static double mean(double[] values) {

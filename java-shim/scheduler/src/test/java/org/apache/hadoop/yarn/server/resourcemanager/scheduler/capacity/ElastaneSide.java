@@ -18,8 +18,8 @@ final class ElastaneSide extends SchedulerSide {
   private long updates;
   private long updatesThatAsked;
 
-  ElastaneSide(WaitingCase waits, int pending, int queues, Path directory) throws Exception {
-    super(ElastaneScheduler.class, waits, pending, queues, directory);
+  ElastaneSide(SchedulerCase measured, Path directory) throws Exception {
+    super(ElastaneScheduler.class, measured, directory);
   }
 
   /** Predicted for an hour, with a different share of the request for each application. */

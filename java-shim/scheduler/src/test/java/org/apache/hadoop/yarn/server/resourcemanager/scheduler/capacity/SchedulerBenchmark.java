@@ -3,18 +3,20 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler;
 import org.apache.log4j.Level;
 import org.apache.log4j.LogManager;
 
 /**
  * The CPU time of a heartbeat while applications wait. CapacityScheduler, Elastane in mode enforce
- * and FairScheduler take turns in one JVM, on one thread.
+ * and FairScheduler take turns in one JVM, on one thread. With one queue, CapacityScheduler and
+ * Elastane are measured with asynchronous scheduling too.
  *
  * <p>Arguments: cases, numbers of waiting applications, numbers of queues; each with commas.
  */
 final class SchedulerBenchmark {
+  static final String SCHEDULERS = "org.apache.hadoop.yarn.server.resourcemanager.scheduler";
+
   private static final int WARM_UP_BLOCKS = 8;
   private static final int BLOCKS = 21;
 
@@ -29,19 +31,24 @@ final class SchedulerBenchmark {
   private SchedulerBenchmark() {}
 
   public static void main(String[] arguments) throws Exception {
-    List<WaitingCase> cases = new ArrayList<>();
-    for (String name : arguments[0].split(",")) {
-      cases.add(WaitingCase.named(name));
-    }
     // The first case would otherwise be measured before the JVM has compiled what it runs.
     progress("warming up");
-    measure(WaitingCase.FIRST_FITS, 100, 1);
-    for (String queues : arguments[2].split(",")) {
-      for (String pending : arguments[1].split(",")) {
-        for (WaitingCase waits : cases) {
-          progress(waits.label() + " pending=" + pending + " queues=" + queues);
-          System.out.println(
-              measure(waits, Integer.parseInt(pending), Integer.parseInt(queues)).line());
+    measure(new SchedulerCase(WaitingCase.FIRST_FITS, 100, 1, false));
+    for (boolean isAsynchronous : new boolean[] {false, true}) {
+      for (String queues : arguments[2].split(",")) {
+        for (String pending : arguments[1].split(",")) {
+          for (String name : arguments[0].split(",")) {
+            SchedulerCase measured =
+                new SchedulerCase(
+                    WaitingCase.named(name),
+                    Integer.parseInt(pending),
+                    Integer.parseInt(queues),
+                    isAsynchronous);
+            if (!isAsynchronous || measured.queues == 1) {
+              progress(measured.label());
+              System.out.println(measure(measured).line());
+            }
+          }
         }
       }
     }
@@ -53,25 +60,22 @@ final class SchedulerBenchmark {
     System.err.println("bench-scheduler: " + what);
   }
 
-  static SchedulerFigures measure(WaitingCase waits, int pending, int queues) throws Exception {
+  static SchedulerFigures measure(SchedulerCase measured) throws Exception {
     try (TemporaryFolder directory = new TemporaryFolder("scheduler-benchmark");
         SchedulerSide capacity =
-            new SchedulerSide(
-                CapacityScheduler.class, waits, pending, queues, directory.resolve("capacity"));
-        ElastaneSide elastane =
-            new ElastaneSide(waits, pending, queues, directory.resolve("elastane"));
+            new SchedulerSide(CapacityScheduler.class, measured, directory.resolve("capacity"));
+        ElastaneSide elastane = new ElastaneSide(measured, directory.resolve("elastane"));
         SchedulerSide fair =
-            new SchedulerSide(
-                FairScheduler.class, waits, pending, queues, directory.resolve("fair"))) {
+            measured.isForFairScheduler()
+                ? new SchedulerSide(FairScheduler.class, measured, directory.resolve("fair"))
+                : null) {
       // CapacityScheduler warns of each container that is larger than a node, at each heartbeat.
-      LogManager.getLogger("org.apache.hadoop.yarn.server.resourcemanager.scheduler")
-          .setLevel(Level.ERROR);
-      // FairScheduler limits the resources of queues, and not those of users.
-      List<SchedulerSide> sides =
-          waits.hasUserLimit()
-              ? Arrays.asList(capacity, elastane)
-              : Arrays.asList(capacity, elastane, fair);
-      SchedulerFigures figures = new SchedulerFigures(waits, pending, queues, sides.size());
+      LogManager.getLogger(SCHEDULERS).setLevel(Level.ERROR);
+      List<SchedulerSide> sides = new ArrayList<>(Arrays.asList(capacity, elastane));
+      if (fair != null) {
+        sides.add(fair);
+      }
+      SchedulerFigures figures = new SchedulerFigures(measured, sides.size());
       int[] updates = new int[sides.size()];
       for (SchedulerSide side : sides) {
         side.begin();
@@ -97,10 +101,5 @@ final class SchedulerBenchmark {
 
   private static int updatesFor(double meanUs) {
     return (int) Math.max(LEAST_IN_BLOCK, Math.min(MOST_IN_BLOCK, BLOCK_US / meanUs));
-  }
-
-  /** A number for a line; a dash where nothing was measured. */
-  static String figure(String format, double value) {
-    return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, format, value);
   }
 }

@@ -1,6 +1,7 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -12,9 +13,7 @@ final class SchedulerFigures {
   private static final int ELASTANE = 1;
   private static final int FAIR = 2;
 
-  private final WaitingCase waits;
-  private final int pending;
-  private final int queues;
+  private final SchedulerCase measured;
   private final double clockUs = CpuTimes.clockUs();
 
   /** For each scheduler the mean of each block. */
@@ -24,10 +23,8 @@ final class SchedulerFigures {
   private long orderedByCore;
   private int raisedNodes;
 
-  SchedulerFigures(WaitingCase waits, int pending, int queues, int sides) {
-    this.waits = waits;
-    this.pending = pending;
-    this.queues = queues;
+  SchedulerFigures(SchedulerCase measured, int sides) {
+    this.measured = measured;
     for (int i = 0; i < sides; i++) {
       means.add(new ArrayList<>());
     }
@@ -56,28 +53,28 @@ final class SchedulerFigures {
     return CpuTimes.median(ratios);
   }
 
-  private double p99Us() {
-    double[] all = elastanesUpdates.stream().flatMapToDouble(java.util.Arrays::stream).toArray();
+  double p99Us() {
+    double[] all = elastanesUpdates.stream().flatMapToDouble(Arrays::stream).toArray();
     return CpuTimes.percentile(all, 99) - clockUs;
   }
 
   private double medianUs(int side) {
-    return side < means.size()
-        ? CpuTimes.median(means.get(side).stream().mapToDouble(Double::doubleValue).toArray())
-        : Double.NaN;
+    return CpuTimes.median(means.get(side).stream().mapToDouble(Double::doubleValue).toArray());
+  }
+
+  private String medianOrDash(int side) {
+    return side < means.size() ? String.format(Locale.ROOT, "%.1f", medianUs(side)) : "-";
   }
 
   String line() {
     return String.format(
         Locale.ROOT,
-        "node_update case=%s pending=%d queues=%d capacity_us=%.1f elastane_us=%.1f fair_us=%s"
+        "%s capacity_us=%.1f elastane_us=%.1f fair_us=%s"
             + " ratio=%.4f p99_us=%.1f ordered_by_core=%d raised_nodes=%d",
-        waits.label(),
-        pending,
-        queues,
+        measured.label(),
         medianUs(CAPACITY),
         medianUs(ELASTANE),
-        SchedulerBenchmark.figure("%.1f", medianUs(FAIR)),
+        medianOrDash(FAIR),
         ratio(),
         p99Us(),
         orderedByCore,
