@@ -72,6 +72,22 @@ def made_up_container(application: int, number: int, node: int) -> dict[str, Any
                 "why": "the request, since the predicted end is near or past",
             },
         ],
+        "limit_changes": [
+            {
+                "at_ms": STARTED + 700_000,
+                "limit": "memory_bytes",
+                "from": 11 << 30,
+                "to": 16 << 30,
+                "why": "its predicted end is near or past: its request",
+            },
+            {
+                "at_ms": STARTED + 3_000,
+                "limit": "cpu_weight_cores",
+                "from": None,
+                "to": 2.5,
+                "why": "the first plan for the container since it started",
+            },
+        ],
     }
 
 

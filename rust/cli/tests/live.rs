@@ -125,16 +125,17 @@ fn a_running_application_is_told_with_its_expected_end() {
 fn a_container_is_told_with_its_limits() {
     const CONTAINER: &str = "container_1763736000000_0007_01_000002";
     let decisions = "HTTP/1.0 200 OK\r\n\r\n{\"decisions\": [], \"next_before\": null}";
-    let told = |limits: &str| {
+    let told_with = |limits: &str, changes: &str| {
         let application = format!(
-            "HTTP/1.0 200 OK\r\n\r\n{{\"containers\": [{{\"container\": \"{CONTAINER}\", \"limits\": {limits}}}, \
-             {{\"container\": \"another\", \"limits\": []}}]}}"
+            "HTTP/1.0 200 OK\r\n\r\n{{\"containers\": [{{\"container\": \"{CONTAINER}\", \"limits\": {limits}, \
+             \"limit_changes\": {changes}}}, {{\"container\": \"another\", \"limits\": []}}]}}"
         );
         let (url, thread) = server_of(&[decisions, &application]);
         let printed = elastane(&["explain", CONTAINER, "--resource-manager", &url]).printed();
         thread.join().unwrap();
         printed
     };
+    let told = |limits: &str| told_with(limits, "[]");
     let limits = "[{\"limit\": \"cpu_weight_cores\", \"in_force\": null, \"planned\": 0.8, \"next\": 0.4, \
                   \"next_in_ms\": 21000, \"why\": \"why\"}, {\"limit\": \"memory_bytes\", \"in_force\": 3221225472, \
                   \"planned\": 1073741824, \"next\": null, \"next_in_ms\": null, \"why\": \"because\"}]";
@@ -146,6 +147,16 @@ fn a_container_is_told_with_its_limits() {
     assert!(
         told("null").ends_with("\nIts limits are not known: its node's agent has not reported\n")
     );
+
+    let changes = "[{\"at_ms\": 60000, \"limit\": \"memory_bytes\", \"from\": 1073741824, \"to\": 3221225472, \
+                   \"why\": \"it holds more\"}, {\"at_ms\": 3000, \"limit\": \"cpu_weight_cores\", \"from\": null, \
+                   \"to\": 0.8, \"why\": \"the first\"}]";
+    let expected = "\nHow they changed, newest first\n  \
+                    1970-01-01T00:01:00.000Z  memory: from 1.00 to 3.00 (GiB): it holds more\n  \
+                    1970-01-01T00:00:03.000Z  CPU weight: from none to 0.80 (cores): the first\n\
+                    The audit file of the agent on the node has every write to the kernel (audit.file in agent.toml)\n";
+    let printed = told_with("[]", changes);
+    assert!(printed.ends_with(expected), "{printed}");
 }
 
 #[test]

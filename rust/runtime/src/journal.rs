@@ -98,7 +98,7 @@ pub enum JournalEvent {
 
 impl JournalEvent {
     /// As records have it.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Placed(_) => "placed",
             Self::Refused(_) => "refused",
@@ -131,7 +131,7 @@ impl JournalEvent {
     }
 
     /// YARN's id of the container that it is about.
-    pub(crate) fn container(&self) -> Option<&str> {
+    pub fn container(&self) -> Option<&str> {
         match self {
             Self::Placed(placed) => Some(&placed.container),
             Self::Finished { container, .. } => Some(container),
@@ -143,7 +143,7 @@ impl JournalEvent {
     }
 
     /// YARN's name of the node where it happened.
-    pub(crate) fn node(&self) -> Option<&str> {
+    pub fn node(&self) -> Option<&str> {
         match self {
             Self::Placed(placed) => Some(&placed.node),
             Self::Refused(refused) => Some(&refused.node),

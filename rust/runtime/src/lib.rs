@@ -21,6 +21,7 @@ mod giving_way;
 mod journal;
 mod latest_reports;
 mod ledger;
+mod limit_changes;
 mod measured;
 mod measured_container;
 mod memory_victims;

@@ -1,14 +1,13 @@
-//! An agent's report: its samples go to runs and cluster, and a plan goes back.
+//! An agent's report: its samples go to runs and cluster.
 
 use std::collections::HashMap;
 
 use elastane_core::cluster::{Cluster, NodeEntry, NodeId};
-use elastane_core::plan::PlanSettings;
-use elastane_protocol::{BodyError, ContainerPlan, Reply, Report};
+use elastane_protocol::{BodyError, Report};
 
 use crate::amounts::{AmountError, used, used_by_others};
 use crate::foresight::Foresight;
-use crate::journal::{ContainerUsage, NodeUsage};
+use crate::journal::{ContainerUsage, JournalEvent, NodeUsage, Record};
 use crate::ledger::Ledger;
 use crate::measured_container::MeasuredContainer;
 use crate::node_cpu::NodeCpu;
@@ -119,34 +118,13 @@ pub(crate) fn ingest(
     ingested
 }
 
-/// The answer to a report, with the executors on its node that are to leave.
-pub(crate) fn reply(
-    cluster: &Cluster,
-    settings: &PlanSettings,
-    node: NodeId,
-    report: &Report,
-    decommission: Vec<String>,
-    now_ms: i64,
-) -> Reply {
-    // Nothing is limited unless the core decides about the node.
-    let limits = if cluster.decides(node, now_ms) { cluster.limits_on(node) } else { None };
-    let plans = limits.map_or_else(Vec::new, |it| it.plans(settings, report.can_limit, now_ms));
-    let plan = |(container, steps): (&str, _)| ContainerPlan { container: container.into(), steps };
-    Reply {
-        acknowledged: report.sequence,
-        valid_for_ms: settings.valid_for_ms,
-        plans: plans.into_iter().map(plan).collect(),
-        decommission,
-    }
-}
-
 /// The journal's record of a report.
 pub(crate) fn node_usage(
     cluster: &Cluster,
     entry: &NodeEntry,
     report: &Report,
     now_ms: i64,
-) -> NodeUsage {
+) -> Record {
     let containers = report
         .containers
         .iter()
@@ -160,7 +138,7 @@ pub(crate) fn node_usage(
             })
         })
         .collect();
-    NodeUsage {
+    let usage = NodeUsage {
         node: entry.name.clone(),
         used: used(&report.containers_usage),
         used_by_others: used_by_others(report),
@@ -170,5 +148,6 @@ pub(crate) fn node_usage(
         booked_memory_bytes: entry.booked.memory_bytes,
         booked_vcores: entry.booked.vcores,
         containers,
-    }
+    };
+    Record { time_ms: now_ms, event: JournalEvent::Node(Box::new(usage)) }
 }

@@ -19,6 +19,7 @@ pub use crate::first_asks::FirstAsk;
 use crate::first_asks::FirstAsks;
 use crate::giving_way::GivingWay;
 use crate::journal::{JournalEvent, Placed, Record};
+use crate::limit_changes::LimitChanges;
 use crate::measured::Measured;
 use crate::memory_victims::PreemptionOrder;
 use crate::past::KeptOfApplications;
@@ -45,6 +46,7 @@ pub struct Service {
     trackers: Trackers,
     first_asks: FirstAsks,
     deadlines: Deadlines,
+    pub(crate) limit_changes: LimitChanges,
 }
 
 impl Service {
@@ -79,6 +81,7 @@ impl Service {
             trackers: Trackers::default(),
             first_asks: FirstAsks::default(),
             deadlines: Deadlines::default(),
+            limit_changes: LimitChanges::default(),
         }
     }
 
@@ -117,6 +120,7 @@ impl Service {
         self.measured.remove(&node);
         self.giving_way.node_removed(node);
         self.trackers.retain_known(&self.cluster);
+        self.limit_changes.node_removed(node);
     }
 
     /// A user submitted an application to a queue, perhaps to be done by a time; `demands` are those that are
@@ -242,6 +246,7 @@ impl Service {
         let application = application_id(&self.cluster, ended.application, container);
         self.giving_way.finished(ended.node, container, now_ms);
         self.trackers.finished(&self.cluster, container);
+        self.limit_changes.finished(ended.node, container);
         self.accounts.finished(&self.cluster, container, &ended, now_ms);
         self.runs.container_ended(container, ended, until_ms);
         let event = JournalEvent::Finished { container: container.to_owned(), node, application };
@@ -273,18 +278,17 @@ impl Service {
         }
         cluster.reprovision(number, now_ms);
         let reprovisioned = cluster.take_reprovisioned();
-        let corrected = reprovisioning::records(cluster, &reprovisioned);
         let first = settings.decommissions_first;
         let (leave, mut records) = self.giving_way.reported(cluster, number, report, first, now_ms);
-        let reply = report::reply(cluster, &settings.plan, number, report, leave, now_ms);
+        let (plan, done) = (&settings.plan, &reprovisioned);
+        let mut reply = self.limit_changes.reply(cluster, plan, number, report, done, now_ms);
+        reply.decommission = leave;
         if settings.journal_usage
             && let Some(entry) = cluster.node(number)
         {
-            let usage = report::node_usage(cluster, entry, report, now_ms);
-            records
-                .insert(0, Record { time_ms: now_ms, event: JournalEvent::Node(Box::new(usage)) });
+            records.insert(0, report::node_usage(cluster, entry, report, now_ms));
         }
-        records.extend(corrected);
+        records.extend(reprovisioning::records(cluster, &reprovisioned));
         Ok(Reported { reply, ingested, reprovisioned, records })
     }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use elastane_runtime::{Record, application_of};
 use serde_json::{Value, json};
 
-use super::limits::print_limits;
+use super::limits::{print_limit_changes, print_limits};
 use super::resource_manager::ResourceManager;
 use super::subject::Subject;
 use super::watch::watched;
@@ -123,6 +123,7 @@ fn print(all: &Value, is_of_container: bool, output: &mut Vec<u8>) -> Result<(),
         print_application(application, output)?;
         if let (true, Some(container)) = (is_of_container, application["containers"].get(0)) {
             print_limits(&container["limits"], output)?;
+            print_limit_changes(&container["limit_changes"], output)?;
         }
     }
     if let Some(node) = all.get("node") {

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::limits::{LimitDetails, LimitsSnapshot};
 use crate::latest_reports::{ArrivedReport, LatestReports};
+use crate::limit_changes::{LimitChange, LimitChangeDetails};
 use crate::measured_container::MeasuredContainer;
 use crate::service::Service;
 
@@ -19,6 +20,7 @@ pub(crate) struct ContainerSnapshot {
     running: Running,
     corrected_by: Resources,
     limits: Option<LimitsSnapshot>,
+    limit_changes: Vec<LimitChange>,
 }
 
 impl ContainerSnapshot {
@@ -51,6 +53,7 @@ impl ContainerSnapshot {
                 settings: service.kept().settings.plan,
                 decides: cluster.decides(container.node, now_ms),
             }),
+            limit_changes: service.limit_changes.of(container.node, id),
             container: container.clone(),
         })
     }
@@ -97,6 +100,7 @@ impl ContainerSnapshot {
             planned,
             measured,
             limits,
+            limit_changes: self.limit_changes.iter().map(LimitChange::details).collect(),
         }
     }
 }
@@ -128,6 +132,8 @@ pub(crate) struct ContainerDetails {
     measured: Option<LatestMeasurement>,
     /// Those planned or in force; none before the first report of the node's agent.
     limits: Option<Vec<LimitDetails>>,
+    /// The latest changes of what is planned for now, newest first.
+    limit_changes: Vec<LimitChangeDetails>,
 }
 
 #[derive(Debug, Serialize)]

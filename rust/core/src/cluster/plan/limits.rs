@@ -53,15 +53,20 @@ impl<'a> NodeLimits<'a> {
         can_limit: CanLimit,
         now_ms: i64,
     ) -> Vec<(&'a str, Vec<Step>)> {
-        let containers = self.state.containers_on(self.entry);
-        let mut plans: Vec<_> = containers
-            .filter_map(|(id, container)| {
-                let steps = self.of_container(container)?.steps(settings, can_limit, now_ms);
-                (!steps.is_empty()).then_some((id, steps))
-            })
+        let mut plans: Vec<_> = self
+            .containers()
+            .map(|(id, _, limits)| (id, limits.steps(settings, can_limit, now_ms)))
+            .filter(|(_, steps)| !steps.is_empty())
             .collect();
         plans.sort_unstable_by_key(|(id, _)| *id);
         plans
+    }
+
+    /// What the limits of each container of the node follow.
+    pub fn containers(&self) -> impl Iterator<Item = (&'a str, &'a Container, ContainerLimits)> {
+        let containers = self.state.containers_on(self.entry);
+        containers
+            .filter_map(|(id, container)| Some((id, container, self.of_container(container)?)))
     }
 
     /// None for a container of another node.
@@ -117,6 +122,34 @@ impl ContainerLimits {
             None => self.plan(settings, can_limit).reasoned(&self.running, now_ms),
             Some(cores) => by_virtual_cores(cores, settings, can_limit).unwrap_or_default(),
         }
+    }
+
+    /// The time that its demand counts from; its progress moves it.
+    pub fn start_ms(&self) -> i64 {
+        self.running.start_ms
+    }
+
+    /// By how much its progress moved its demand, where the container started at this time; earlier if negative.
+    pub fn moved_ms(&self, started_ms: i64) -> i64 {
+        match self.running.start_ms {
+            start_ms if start_ms == started_ms => 0,
+            start_ms => start_ms.saturating_sub(on_grid_ms(started_ms, started_ms)),
+        }
+    }
+
+    /// The same, had its demand counted from this time.
+    pub fn started_at(&self, start_ms: i64) -> Self {
+        Self { running: Running { start_ms, ..self.running.clone() }, ..self.clone() }
+    }
+
+    /// Its request, as resources of its node.
+    pub fn request(&self) -> Resources {
+        self.request
+    }
+
+    /// Whether no profile counts for it.
+    pub fn is_by_virtual_cores(&self) -> bool {
+        self.share_of_vcores_cores.is_some()
     }
 
     fn plan<'b>(&self, settings: &'b PlanSettings, can_limit: CanLimit) -> LimitPlan<'b> {
