@@ -1,5 +1,7 @@
 //! `elastane decisions`
 
+mod wanted;
+
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -16,20 +18,22 @@ use elastane_runtime::{
 
 use crate::failure::Failure;
 use crate::units::{count, memory, moment, printable, rate};
+use wanted::WantedDecisions;
 
 /// Why a container went to a node, why an application waited, and what was preempted
 #[derive(Args)]
 #[command(after_help = "Examples:
   elastane decisions --journal decisions.jsonl
   elastane decisions --journal decisions.jsonl --application application_1763736000000_0007
+  elastane decisions --journal decisions.jsonl --container container_1763736000000_0007_01_000002
+  elastane decisions --journal decisions.jsonl --node node-17.example.com:8041 --kind preemption
   elastane decisions --journal decisions.jsonl --json | jq 'select(.kind == \"refused\")'")]
 pub(crate) struct Decisions {
     /// The scheduler's decision journal (JSON lines)
     #[arg(long, value_name = "FILE")]
     journal: PathBuf,
-    /// Only the decisions about this application
-    #[arg(long, value_name = "ID")]
-    application: Option<String>,
+    #[command(flatten)]
+    wanted: WantedDecisions,
     /// Print the records unchanged, one JSON object per line
     #[arg(long)]
     json: bool,
@@ -51,7 +55,8 @@ impl Decisions {
                 continue;
             };
             read += 1;
-            if !self.is_asked_for(&record.event, &mut containers) {
+            let is_readable = self.json || !matches!(record.event, JournalEvent::Other);
+            if !is_readable || !self.wanted.is_for(&record.event, &mut containers) {
                 continue;
             }
             shown += 1;
@@ -64,24 +69,6 @@ impl Decisions {
         }
         report.end(output)?;
         self.say_what_is_missing(read, unreadable, shown)
-    }
-
-    /// Whether to print the record. The end of a container in a journal of an earlier version belongs to the
-    /// application for which it was placed.
-    fn is_asked_for(&self, event: &JournalEvent, containers: &mut HashSet<String>) -> bool {
-        let Some(wanted) = &self.application else {
-            return !matches!(event, JournalEvent::Other) || self.json;
-        };
-        if let JournalEvent::Finished { container, application, .. } = event
-            && application.is_empty()
-        {
-            return containers.contains(container);
-        }
-        let is_wanted = event.application() == Some(wanted);
-        if let (JournalEvent::Placed(placed), true) = (event, is_wanted) {
-            containers.insert(placed.container.clone());
-        }
-        is_wanted
     }
 
     fn say_what_is_missing(
@@ -98,9 +85,9 @@ impl Decisions {
             }
             eprintln!("elastane: {}: {problem}", self.journal.display());
         }
-        match &self.application {
-            Some(application) if shown == 0 => {
-                let problem = format!("nothing is recorded about {application}");
+        match self.wanted.words() {
+            Some(wanted) if shown == 0 => {
+                let problem = format!("nothing is recorded about {wanted}");
                 Err(Failure::bad(&self.journal, problem))
             }
             _ => Ok(()),

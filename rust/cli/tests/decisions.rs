@@ -66,6 +66,29 @@ whether it can be met is not known, no profile is known
 }
 
 #[test]
+fn decisions_are_shown_by_container_node_and_kind() {
+    let (_folder, path) = journal(JOURNAL);
+    let told = |wanted: &[&str]| {
+        let arguments = [&["decisions", "--journal", &path][..], wanted].concat();
+        let printed = elastane(&arguments).printed();
+        printed.lines().map(|line| line[26..34].trim_end().to_owned()).collect::<Vec<_>>()
+    };
+    const CONTAINER: &str = "container_1763736000000_0001_01_000002";
+    let of_container = told(&["--container", CONTAINER]);
+    assert_eq!(of_container, ["placed", "finished"]);
+    assert_eq!(told(&["--container", CONTAINER, "--kind", "finished"]).len(), 1);
+    assert_eq!(told(&["--node", "node-2:8041"]).len(), 3);
+    assert_eq!(told(&["--node", "node-1:8041", "--kind", "placed"]).len(), 1);
+    let application = ["--application", "application_1763736000000_0001", "--kind", "finished"];
+    assert_eq!(told(&application).len(), 1);
+
+    let none = ["decisions", "--journal", &path, "--node", "node-3:8041", "--kind", "placed"];
+    let refused = elastane(&none).refused();
+    assert!(refused.contains("nothing is recorded about node-3:8041, kind placed"), "{refused}");
+    assert_eq!(elastane(&["decisions", "--journal", &path, "--kind", "plcaed"]).code, Some(2));
+}
+
+#[test]
 fn an_application_is_told_why_it_waited_and_why_it_went_where() {
     let (_folder, path) = journal(JOURNAL);
     let application = "application_1763736000000_0001";

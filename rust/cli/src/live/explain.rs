@@ -6,6 +6,7 @@ use clap::Args;
 use elastane_runtime::{Record, application_of};
 use serde_json::{Value, json};
 
+use super::explain_queue::{SEARCHED, print_queue, queue};
 use super::limits::{print_limit_changes, print_limits};
 use super::resource_manager::ResourceManager;
 use super::subject::Subject;
@@ -46,7 +47,7 @@ impl Explain {
                 Subject::Application(id) => self.application(&manager, id),
                 Subject::Container(id) => self.container(&manager, id),
                 Subject::Node(name) => self.node(&manager, name),
-                Subject::Queue(path) => queue(&manager, path),
+                Subject::Queue(path) => queue(&manager, path, self.decisions.into()),
             }?;
             if self.live.json {
                 writeln!(output, "{all}")?;
@@ -108,16 +109,6 @@ impl Explain {
     }
 }
 
-fn queue(manager: &ResourceManager, path: &str) -> Result<Value, Failure> {
-    let mut queues = manager.get("queues", &[("limit", "10000")])?;
-    let queues = queues["queues"].as_array_mut().map(std::mem::take).unwrap_or_default();
-    let queue = queues.into_iter().find(|it| it["queue"] == path);
-    let queue = queue.ok_or_else(|| Failure::BadInput(format!("there is no queue {path}")))?;
-    let waiting = [("queue", path), ("state", "waiting"), ("limit", "10000")];
-    let waiting = manager.get("applications", &waiting)?["applications"].take();
-    Ok(json!({"queue": queue, "waiting": waiting}))
-}
-
 fn print(all: &Value, is_of_container: bool, output: &mut Vec<u8>) -> Result<(), Failure> {
     if let Some(application) = all.get("application") {
         print_application(application, output)?;
@@ -134,7 +125,13 @@ fn print(all: &Value, is_of_container: bool, output: &mut Vec<u8>) -> Result<(),
     }
     let decisions = all["decisions"].as_array().map_or(&[][..], Vec::as_slice);
     if !decisions.is_empty() {
-        writeln!(output, "\nThe latest decisions")?;
+        let about = match all.get("queue") {
+            Some(_) => {
+                format!(" about its applications, among the newest {SEARCHED} of the cluster")
+            }
+            None => String::new(),
+        };
+        writeln!(output, "\nThe latest decisions{about}")?;
         let mut report = DecisionsReport::default();
         for decision in decisions {
             report.add(parsed::<Record>(decision.clone(), "a decision")?, output)?;
@@ -215,39 +212,6 @@ fn print_node(node: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
         writeln!(output, "{} that you may not see", counted(hidden, "container"))?;
     }
     print_containers(&node["containers"], output)
-}
-
-fn print_queue(queue: &Value, waits: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
-    writeln!(
-        output,
-        "{}: mode {}, {}, {} in it and below",
-        text(&queue["queue"]),
-        text(&queue["mode"]),
-        text(&queue["state"]),
-        counted(&queue["applications"], "application"),
-    )?;
-    for label in queue["labels"].as_array().into_iter().flatten() {
-        let memory = |kind: &str| gib_of_mb(&label[format!("{kind}_memory_mb")]);
-        let name = match label["label"].as_str() {
-            Some("") | None => String::new(),
-            Some(name) => format!(" of label {name}"),
-        };
-        writeln!(
-            output,
-            "{} % (at most {} %){name}: {} GiB bookable, {} booked, {} planned, {} used",
-            text(&label["capacity_percent"]),
-            text(&label["maximum_capacity_percent"]),
-            memory("bookable"),
-            memory("booked"),
-            memory("planned"),
-            memory("used"),
-        )?;
-    }
-    for one in waits.as_array().into_iter().flatten() {
-        let (id, name) = (text(&one["application"]), text(&one["name"]));
-        writeln!(output, "{id} ({name}) {}", waiting(&one["waiting"]))?;
-    }
-    Ok(())
 }
 
 fn print_containers(containers: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {

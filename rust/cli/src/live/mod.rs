@@ -2,6 +2,7 @@
 
 mod advise;
 mod explain;
+mod explain_queue;
 mod limits;
 mod resource_manager;
 mod status;
