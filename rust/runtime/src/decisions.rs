@@ -1,6 +1,10 @@
 //! Where every decision goes: it is counted, kept for a while, and written to the journal.
 
+mod former;
+
 use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -9,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::counters::Counters;
 use crate::journal::{JournalEvent, Record};
 use crate::writer::JournalWriter;
+pub(crate) use former::replaced;
 
 /// The newest records, for those who ask; about 25 MiB. The journal has the others.
 const KEPT: usize = 20_000;
@@ -16,7 +21,7 @@ const KEPT: usize = 20_000;
 /// The records that are looked at before a decision gets its turn.
 const CHUNK: usize = 500;
 
-/// The decisions since the core was opened.
+/// The decisions of this process, and before them the newest of the journal.
 pub(crate) struct Decisions {
     counters: Arc<Counters>,
     journal: JournalWriter,
@@ -59,8 +64,19 @@ impl KeptDecisions {
 }
 
 impl Decisions {
-    pub(crate) fn new(counters: Arc<Counters>, journal: JournalWriter) -> Self {
-        Self { counters, journal, kept: Mutex::default() }
+    /// With the newest decisions that earlier processes wrote to the journal's file, if there is one.
+    ///
+    /// # Errors
+    /// A thread that cannot be started.
+    pub(crate) fn open(
+        journal_file: Option<PathBuf>,
+        counters: &Arc<Counters>,
+    ) -> io::Result<Self> {
+        let former = journal_file.as_deref().map(|file| former::newest(file, KEPT));
+        let journal = JournalWriter::open(journal_file, counters)?;
+        let mut kept = KeptDecisions::default();
+        former.into_iter().flatten().for_each(|record| kept.push(Arc::new(record)));
+        Ok(Self { counters: Arc::clone(counters), journal, kept: Mutex::new(kept) })
     }
 
     pub(crate) fn record(&self, record: Record) {
@@ -152,7 +168,7 @@ pub(crate) struct FoundDecisions {
 
 #[derive(Debug, Serialize)]
 struct NumberedRecord {
-    /// Counts up from 0 since the core was opened.
+    /// Counts up from 0, the oldest that was read from the journal as the core was opened.
     number: u64,
     #[serde(flatten)]
     record: Record,

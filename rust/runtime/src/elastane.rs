@@ -31,7 +31,6 @@ use crate::service_lock::ServiceLock;
 use crate::settings::RuntimeSettings;
 use crate::start_planner::StartPlannerThread;
 use crate::submission::{submission_record, wants_observe};
-use crate::writer::JournalWriter;
 
 /// [`Service`] behind a lock. Four threads belong to it: they write the journal, write the depository, train models
 /// and plan starts. A fifth runs while an advice is computed. Callers wait for none of them.
@@ -54,9 +53,8 @@ impl Elastane {
     /// A policy that does not exist, a thread that cannot be started, or no memory for a substitute.
     pub fn open(settings: RuntimeSettings) -> Result<Self, OpenError> {
         let counters = Arc::new(Counters::new());
-        let journal = JournalWriter::open(settings.journal_file, &counters);
-        let journal = journal.map_err(OpenError::Thread)?;
-        let decisions = Arc::new(Decisions::new(Arc::clone(&counters), journal));
+        let decisions = Decisions::open(settings.journal_file, &counters);
+        let decisions = Arc::new(decisions.map_err(OpenError::Thread)?);
         let mut found = open_or_substitute(&settings.depository_file, &counters)?;
         let open_runs = std::mem::take(&mut found.open_runs);
         let (ended, running): (Vec<_>, Vec<_>) =

@@ -14,6 +14,7 @@ use elastane_store::{check_private_file, make_private_folder, private_file_optio
 
 use crate::backoff::Backoff;
 use crate::counters::{Counters, count};
+use crate::decisions::replaced;
 use crate::journal::Record;
 
 /// At this size the file replaces `NAME.1`, and a new one begins.
@@ -228,9 +229,7 @@ impl JournalFile {
         line.push(b'\n');
         if self.bytes > 0 && self.bytes + line.len() as u64 > self.rotate_at_bytes {
             self.file.flush()?;
-            let mut former = self.path.clone().into_os_string();
-            former.push(".1");
-            match rename(&self.path, former) {
+            match rename(&self.path, replaced(&self.path)) {
                 // Somebody else moved it away.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 moved => moved?,

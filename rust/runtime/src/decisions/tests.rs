@@ -8,7 +8,7 @@ use crate::journal::{
 };
 
 fn decisions() -> Decisions {
-    Decisions::new(Arc::default(), JournalWriter::open(None, &Arc::default()).unwrap())
+    Decisions::open(None, &Arc::default()).unwrap()
 }
 
 fn refused(application: &str, node: &str, time_ms: i64) -> Record {
@@ -155,4 +155,51 @@ fn a_preemption_of_an_earlier_version_has_no_cause() {
     let read: Record = serde_json::from_value(earlier).unwrap();
     let JournalEvent::Preemption(read) = read.event else { panic!("{read:?}") };
     assert!(matches!(*read, Preemption::ForMemory(_)), "{read:?}");
+}
+
+#[test]
+fn what_an_earlier_process_decided_comes_from_the_journal_and_from_the_file_that_it_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("decisions.jsonl");
+    let nodes_of = |found: &FoundDecisions| -> Vec<_> {
+        let nodes = found.decisions.iter().map(|it| it.record.event.node().unwrap().to_owned());
+        nodes.collect()
+    };
+    let wanted = || serde_json::from_value(json!({"limit": 10})).unwrap();
+    let mut earlier = Decisions::open(Some(file.clone()), &Arc::default()).unwrap();
+    earlier.record_all([refused("a", "first", 1), finished("c", "a", "second")]);
+    earlier.close();
+    std::fs::rename(&file, replaced(&file)).unwrap();
+    let usage = b"{\"time_ms\":3,\"kind\":\"node\",\"node\":\"n\"}\n{\"time_ms\":4,\"kind\"";
+    std::fs::write(&file, usage).unwrap();
+    let mut later = Decisions::open(Some(file.clone()), &Arc::default()).unwrap();
+    later.record(refused("a", "third", 5));
+    later.close();
+
+    let counters = Arc::default();
+    let last = Decisions::open(Some(file), &counters).unwrap();
+
+    last.record(refused("a", "fourth", 6));
+    let found = last.find(&wanted());
+    assert_eq!(nodes_of(&found), ["fourth", "third", "second", "first"]);
+    assert_eq!((found.newest, found.decisions[0].number), (Some(3), 3));
+}
+
+#[test]
+fn only_the_end_of_a_long_journal_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("decisions.jsonl");
+    let line =
+        |node: usize| serde_json::to_string(&refused("a", &node.to_string(), 0)).unwrap() + "\n";
+    std::fs::write(&file, (0..100).map(line).collect::<String>()).unwrap();
+    let newest = former::newest(&file, 7);
+    assert_eq!(
+        (newest.len(), newest[0].event.node(), newest[6].event.node()),
+        (7, Some("93"), Some("99"))
+    );
+    // A line that is read from its middle on is none.
+    let bytes = 10 * line(99).len() as u64 + 5;
+    let lines = former::read_lines_at_end(&file, bytes).unwrap();
+    assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count(), 11);
+    assert_eq!(lines[0], b'\n');
 }

@@ -14,7 +14,6 @@ use elastane_store::{Depository, Retention};
 use super::{DepositoryThread, Found, OnPrediction, Work};
 use crate::decisions::Decisions;
 use crate::effects::Submitted;
-use crate::writer::JournalWriter;
 
 const KEY: &str = "app|SPARK|alice|root.default|count|count.Main|";
 const SETTINGS: ProfileSettings =
@@ -59,8 +58,7 @@ fn submitted(application: ApplicationId) -> Submitted {
 
 fn open(depository: Depository, on_prediction: OnPrediction) -> DepositoryThread {
     let retention = Retention { keep_ms: 1, most_bytes: u64::MAX, profile_runs: 3 };
-    let journal = JournalWriter::open(None, &Arc::default()).unwrap();
-    let decisions = Arc::new(Decisions::new(Arc::default(), journal));
+    let decisions = Arc::new(Decisions::open(None, &Arc::default()).unwrap());
     DepositoryThread::open(
         Found::read(depository).unwrap(),
         SETTINGS,

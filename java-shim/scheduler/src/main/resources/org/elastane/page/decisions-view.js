@@ -164,7 +164,7 @@ export class DecisionsView {
     const cut = this.#isCut ? " Many came at once, and what was loaded before them was dropped." : "";
     setText(
       this.#told,
-      `${count(this.#loaded.length)} loaded${matching}.${full}${cut} The last 20,000 since the core was opened can be asked for.`,
+      `${count(this.#loaded.length)} loaded${matching}.${full}${cut} The last 20,000 can be asked for.`,
     );
   }
 
