@@ -124,8 +124,8 @@ fn a_step_that_progress_brings_is_told_from_one_that_comes_with_time() {
     three[..5].fill(1.0);
     let late = |at_s| match at_s {
         ..=9 => Some(0.0),
-        ..=24 => Some(1.0),
-        ..=30 => Some(2.0),
+        10..=24 => Some(1.0),
+        25..=30 => Some(2.0),
         _ => None,
     };
     let (after_s, why) = until_the_weight_falls(&mut start(&three), late);
