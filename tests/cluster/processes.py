@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -95,14 +96,15 @@ def strays(mark: str) -> list[int]:
     A container has its own session, so after its NodeManager has ended only its environment ties it
     to the cluster: everything that YARN starts names the cluster's work directory.
     """
-    wanted = os.fsencode(mark)
+    # Another cluster's directory may begin with this one's name.
+    wanted = re.compile(re.escape(os.fsencode(mark)) + rb"(?![\w.-])")
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
             names_mark = any(
-                wanted in (entry / part).read_bytes() for part in ("cmdline", "environ")
+                wanted.search((entry / part).read_bytes()) for part in ("cmdline", "environ")
             )
         except OSError:
             continue  # ended, or owned by another user

@@ -38,6 +38,16 @@ def test_a_child_in_another_session_is_found_by_the_mark_in_its_environment(
     assert strays(str(tmp_path)) == []
 
 
+def test_a_longer_name_is_another_mark(tmp_path: Path) -> None:
+    (folder := tmp_path / "test_page").mkdir()
+    (longer := tmp_path / "test_page_learned").mkdir()
+    others = daemon(longer, "import time; time.sleep(300)")
+    others.start()
+    wait_until(lambda: len(strays(str(longer))) == 1, "the process", 10)
+    assert strays(str(folder)) == []
+    assert kill_strays(str(longer)) == 1
+
+
 def test_one_that_does_not_heed_sigterm_is_killed(tmp_path: Path) -> None:
     deaf = daemon(
         tmp_path,
