@@ -17,6 +17,7 @@ use super::merges::Merges;
 use super::models::Trained;
 use super::panics::{Panics, Worker};
 use super::predictor::{OnPrediction, Predictor, score_predictions};
+use super::profiles::PROFILES_AT_ONCE;
 use super::running::RunningApplications;
 use super::substitute::{Found, Substitute, announce_moved, latest_applications};
 use super::trainer::{Trainer, due_job};
@@ -26,10 +27,6 @@ use crate::effects::Submitted;
 use crate::journal::{JournalEvent, Record};
 use crate::open_error::OpenError;
 use crate::service::FirstAsk;
-
-/// The profiles of the applications that ran last are made before the first heartbeat, those of the
-/// others in the background. A profile takes some 6 ms, with runs of half an hour 30 ms.
-const PROFILES_AT_ONCE: usize = 200;
 
 pub(super) struct Keeper {
     depository: Depository,
@@ -183,8 +180,11 @@ impl Keeper {
             self.answer(work);
         } else if !self.merges.are_done() {
             let changed = self.merges.step(&mut self.depository);
-            self.predictor.predict_again(&self.depository, &self.running, &changed);
+            self.running.runs_came(&changed);
             self.profiles_to_make.extend(changed);
+        } else if let Some((application, submission)) = self.running.next_to_predict() {
+            let again = self.predict(application, &submission, submission.submitted_ms, |_| true);
+            self.tell("the former prediction stays", again.map(drop));
         } else if let Some(pruning) = self.pruning.take() {
             let unfinished = retention::step(pruning, &mut self.depository, &self.retention);
             let pruned = unfinished.map(|unfinished| self.pruning = unfinished);

@@ -11,7 +11,6 @@ use elastane_runs::{ContainerKind, Outcome, Run, RunSettings, SubmissionRecord, 
 use elastane_store::{Depository, PackError, PackedDemand, PredictionRecord, StoreError};
 
 use super::profiles::latest_runs;
-use super::running::RunningApplications;
 use super::{Shared, models};
 use crate::counters::count;
 
@@ -99,24 +98,6 @@ impl Predictor {
             });
         }
         Ok(records)
-    }
-
-    /// Predicts applications that run already, whose keys have runs that came with another depository: after a failover
-    /// applications are there before the other ResourceManager's copy is. Their saved predictions stay.
-    pub(super) fn predict_again(
-        &self,
-        depository: &Depository,
-        running: &RunningApplications,
-        keys: &[String],
-    ) {
-        for (application, submission) in running.of_keys(keys) {
-            let now_ms = submission.submitted_ms;
-            let predicted = self.predict(depository, application, submission, now_ms, |_| true);
-            if let Err(error) = predicted {
-                let id = &submission.application_id;
-                log::error!("{id} is planned without the runs that were merged: {error}");
-            }
-        }
     }
 }
 

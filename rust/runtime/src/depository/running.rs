@@ -1,7 +1,7 @@
 //! Submissions and predictions of running applications. Those that could not be saved wait, and go
 //! with their run at the latest: a run without its submission would count as one without settings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use elastane_core::cluster::ApplicationId;
 use elastane_runs::{AT_FIRST_ASK, Run, RunSettings, SubmissionRecord};
@@ -15,6 +15,8 @@ const MOST_PREDICTIONS: usize = 1_000;
 pub(super) struct RunningApplications {
     /// By YARN's id.
     applications: BTreeMap<String, RunningApplication>,
+    /// Those that runs from another depository may change.
+    to_predict: BTreeSet<String>,
     pub(super) outage: Outage,
 }
 
@@ -29,7 +31,8 @@ struct RunningApplication {
 
 impl RunningApplications {
     pub(super) fn new() -> Self {
-        Self { applications: BTreeMap::new(), outage: Outage::new("submissions and predictions") }
+        let outage = Outage::new("submissions and predictions");
+        Self { applications: BTreeMap::new(), to_predict: BTreeSet::new(), outage }
     }
 
     /// Adds the settings of the first ask to a submission; none where it has them already.
@@ -62,13 +65,24 @@ impl RunningApplications {
         self.applications.insert(id, application);
     }
 
-    /// Those with one of these keys.
-    pub(super) fn of_keys(
-        &self,
-        keys: &[String],
-    ) -> impl Iterator<Item = (ApplicationId, &SubmissionRecord)> {
-        let all = self.applications.values().map(|it| (it.application, &it.submission));
-        all.filter(|(_, submission)| keys.contains(&submission.application_key))
+    /// Runs of applications with these keys came from another depository: after a failover YARN recovers applications before
+    /// the other ResourceManager's copy is taken over.
+    pub(super) fn runs_came(&mut self, keys: &[String]) {
+        let keys: BTreeSet<&String> = keys.iter().collect();
+        let running = self.applications.iter();
+        let with_key = running.filter(|(_, it)| keys.contains(&it.submission.application_key));
+        self.to_predict.extend(with_key.map(|(id, _)| id.clone()));
+    }
+
+    /// The next application that is to be predicted again. Its saved predictions stay.
+    pub(super) fn next_to_predict(&mut self) -> Option<(ApplicationId, SubmissionRecord)> {
+        while let Some(id) = self.to_predict.pop_first() {
+            // Others have ended meanwhile.
+            if let Some(it) = self.applications.get(&id) {
+                return Some((it.application, it.submission.clone()));
+            }
+        }
+        None
     }
 
     /// Saves predictions, or keeps them for later while an error may pass.
