@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use crate::error::{StatementError, StoreError, StoreErrorKind};
 
@@ -156,10 +156,15 @@ pub(crate) fn find(connection: &Connection, path: &Path) -> Result<Found, StoreE
         (APPLICATION_ID, OLDEST..VERSION, _) => Ok(Found::Older(version)),
         (APPLICATION_ID, ..OLDEST, _) => Err(StoreError::new(path, other)),
         (APPLICATION_ID, ..) => {
-            let readable_from = "SELECT readable_from FROM schema";
-            match connection.query_row(readable_from, [], |row| row.get(0)).map_err(failed)? {
-                ..=VERSION => Ok(Found::Newer(version)),
-                _ => Err(StoreError::new(path, other)),
+            let readable_from = "SELECT min(readable_from) FROM schema";
+            match connection.query_row(readable_from, [], |row| row.get::<_, Option<i32>>(0)) {
+                Ok(Some(..=VERSION)) => Ok(Found::Newer(version)),
+                Ok(_) => Err(StoreError::new(path, other)),
+                // Without the table.
+                Err(rusqlite::Error::SqliteFailure(code, _)) if code.code == ErrorCode::Unknown => {
+                    Err(StoreError::new(path, other))
+                }
+                Err(error) => Err(failed(error)),
             }
         }
         (0, 0, 0) => Ok(Found::Nothing),

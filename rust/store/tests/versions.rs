@@ -78,6 +78,10 @@ fn the_schema_of_a_version_too_far_away_is_refused_and_stays_as_it_is() {
         }
         assert_eq!(fs::read(&path).unwrap(), before);
     }
+    // As a file that lost the table.
+    Connection::open(&path).unwrap().execute_batch("DROP TABLE schema").unwrap();
+    let error = Depository::open(&path).unwrap_err().to_string();
+    assert!(error.contains("schema version 9, this program reads 7 to 8"), "{error}");
 }
 
 /// A row in every table.
