@@ -225,7 +225,7 @@ class Answers:
         end = shown[-1]["number"] if shown else None
         # As REST does, after the page was cut.
         shown = [one for one in shown if not self.hides_decisions]
-        return {"decisions": shown, "next_before": end, "newest": newest}
+        return {"decisions": shown, "next_before": end, "newest": newest, "numbering": 7}
 
     @staticmethod
     def _is_fresh(index: int) -> bool:

@@ -3,6 +3,7 @@
 mod former;
 
 use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub(crate) struct Decisions {
     counters: Arc<Counters>,
     journal: JournalWriter,
     kept: Mutex<KeptDecisions>,
+    /// Tells the numbers of this process from those of another one: 53 bits, as JavaScript has.
+    numbering: u64,
 }
 
 #[derive(Default)]
@@ -76,7 +79,8 @@ impl Decisions {
         let journal = JournalWriter::open(journal_file, counters)?;
         let mut kept = KeptDecisions::default();
         former.into_iter().flatten().for_each(|record| kept.push(Arc::new(record)));
-        Ok(Self { counters: Arc::clone(counters), journal, kept: Mutex::new(kept) })
+        let numbering = RandomState::new().build_hasher().finish() >> 11;
+        Ok(Self { counters: Arc::clone(counters), journal, kept: Mutex::new(kept), numbering })
     }
 
     pub(crate) fn record(&self, record: Record) {
@@ -106,7 +110,8 @@ impl Decisions {
     /// The newest decisions of those that are asked for.
     pub(crate) fn find(&self, wanted: &WantedDecisions) -> FoundDecisions {
         let newest = self.kept.lock().newest();
-        let mut found = FoundDecisions { newest, ..FoundDecisions::default() };
+        let numbering = self.numbering;
+        let mut found = FoundDecisions { newest, numbering, ..FoundDecisions::default() };
         let mut before = wanted.before.unwrap_or(u64::MAX);
         loop {
             let chunk = self.kept.lock().before(before);
@@ -164,6 +169,8 @@ pub(crate) struct FoundDecisions {
     next_before: Option<u64>,
     /// The newest decision of all, also of those that were not asked for; none before the first one.
     newest: Option<u64>,
+    /// The same as long as the numbers mean the same decisions.
+    numbering: u64,
 }
 
 #[derive(Debug, Serialize)]

@@ -19,6 +19,7 @@ export class DecisionsView {
   #nextBefore = null;
   /** The newest decision of all when it was last asked. */
   #seen = null;
+  #numbering = null;
   #isCut = false;
   #isOlderWanted = false;
   #inputs;
@@ -122,11 +123,12 @@ export class DecisionsView {
   }
 
   /** A page lacks what the caller may not see: how far was looked is what counts, not what was found. */
-  async #addNewest({ decisions, next_before: nextBefore, newest }, askPage) {
-    const seen = this.#seen;
+  async #addNewest({ decisions, next_before: nextBefore, newest, numbering }, askPage) {
+    // After a restart or a failover the numbers mean other decisions.
+    const seen = numbering === this.#numbering ? this.#seen : null;
     this.#seen = newest;
-    // A new core counts from the start again.
-    if (seen === null || newest === null || newest < seen) {
+    this.#numbering = numbering;
+    if (seen === null || newest === null) {
       this.#loaded = decisions;
       this.#nextBefore = nextBefore;
       return;

@@ -48,6 +48,7 @@ final class DecisionsJson {
     }
     answer.set("next_before", found.get("next_before"));
     answer.set("newest", found.get("newest"));
+    answer.set("numbering", found.get("numbering"));
     return answer;
   }
 
