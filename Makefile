@@ -66,7 +66,7 @@ export MAVEN_OPTS ?= -Xmx768m
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
 	test-spark-plugin test-versions test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
 	bench-scheduler bench-questions bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
-	build-replay test-reprovisioning dist clean
+	build-replay test-reprovisioning dist dist-sbom clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-20s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -235,7 +235,7 @@ bench-cluster: fetch build build-replay lab ## compares schedulers on a scale mo
 	cd tests && $(PYTHON) -m scale_model --state $(STATE) --seeds $(SEEDS) $(if $(ALL),--all) \
 		$(if $(SERIES),--series $(abspath $(SERIES))) --output $(CURDIR)/target/bench-cluster
 
-dist: build ## makes the archive to install from: target/elastane-VERSION.tar.gz
+dist: build target/tools/bin/cargo-cyclonedx ## makes the archive to install from: target/elastane-VERSION.tar.gz
 	rm -rf target/dist && mkdir -p target/dist/$(DIST)/bin target/dist/$(DIST)/lib
 	cp java-shim/scheduler/target/elastane-scheduler-$(VERSION).jar java-shim/spark/target/elastane-spark-$(VERSION).jar \
 		target/release/libelastane.so target/dist/$(DIST)/lib/
@@ -243,8 +243,28 @@ dist: build ## makes the archive to install from: target/elastane-VERSION.tar.gz
 	mkdir target/dist/$(DIST)/nodemanager-hook
 	cp nodemanager-hook/elastane-agent.service nodemanager-hook/agent.toml target/dist/$(DIST)/nodemanager-hook/
 	cp -r yarn-site-examples grafana docs README.md CHANGELOG.md LICENSE target/dist/$(DIST)/
+	@$(MAKE) --no-print-directory dist-sbom
+	cd target/dist/$(DIST) && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS
 	tar -C target/dist --owner=0 --group=0 --sort=name -czf target/$(DIST).tar.gz $(DIST)
+	cd target && sha256sum $(DIST).tar.gz >$(DIST).tar.gz.sha256
 	@echo "target/$(DIST).tar.gz"
+
+# What is in the binaries and the jars, in CycloneDX's format. The tool writes beside each manifest.
+dist-sbom:
+	mkdir -p target/dist/$(DIST)/sbom
+	PATH=$(CURDIR)/target/tools/bin:$$PATH cargo cyclonedx --quiet --format json --spec-version 1.5 --describe binaries
+	mv rust/jni/elastane_cdylib.cdx.json target/dist/$(DIST)/sbom/libelastane.cdx.json
+	mv rust/cli/elastane_bin.cdx.json target/dist/$(DIST)/sbom/elastane.cdx.json
+	mv nodemanager-hook/elastane-agent_bin.cdx.json target/dist/$(DIST)/sbom/elastane-agent.cdx.json
+	rm -f lab/*.cdx.json tests/replay/*.cdx.json
+	sed -i 's|$(CURDIR)/||g' target/dist/$(DIST)/sbom/*.json
+	for jar in scheduler spark; do \
+		$(MAVEN) org.cyclonedx:cyclonedx-maven-plugin:2.9.1:makeBom -pl java-shim/$$jar -DincludeProvidedScope=false \
+			-DoutputFormat=json -DoutputName=elastane-$$jar.cdx -DoutputDirectory=$(CURDIR)/target/dist/$(DIST)/sbom || exit 1; \
+	done
+
+target/tools/bin/cargo-cyclonedx:
+	$(CARGO) install --quiet --locked --version 0.5.9 --root target/tools cargo-cyclonedx
 
 clean: ## removes all that was built or fetched
 	$(CARGO) clean
