@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{elastane, server_of};
+use common::{Ended, elastane, server_of};
 use elastane_runtime::{
     CapacityPreemption, CapacityPreemptionCause, CapacityPreemptionOutcome, JournalEvent,
     MemoryPreemption, Migration, MigrationCause, MigrationState, Preemption, PreemptionOutcome,
@@ -136,6 +136,17 @@ fn a_container_that_was_corrected_is_told_by_how_much() {
     assert_eq!(told, expected);
 }
 
+/// What `explain` of a queue says by the answers behind the one with the queue, and its last request.
+fn of_queue(answers: &[&str], arguments: &[&str]) -> (Ended, String) {
+    let queues = answer(
+        "{\"queues\": [{\"queue\": \"root.a\", \"mode\": \"enforce\", \"state\": \"RUNNING\", \
+         \"applications\": 1, \"labels\": []}]}",
+    );
+    let (url, thread) = server_of(&[&[&*queues], answers].concat());
+    let ended = elastane(&[&["explain", "root.a", "--resource-manager", &url], arguments].concat());
+    (ended, thread.join().unwrap())
+}
+
 #[test]
 fn a_queue_is_told_with_the_decisions_about_its_applications_alone() {
     let refused = |application: &str, reason: &str| {
@@ -145,10 +156,6 @@ fn a_queue_is_told_with_the_decisions_about_its_applications_alone() {
             reason: reason.to_owned(),
         })
     };
-    let queues = answer(
-        "{\"queues\": [{\"queue\": \"root.a\", \"mode\": \"enforce\", \"state\": \"RUNNING\", \
-         \"applications\": 1, \"labels\": []}]}",
-    );
     let applications = answer(&format!(
         "{{\"applications\": [{{\"application\": \"{APPLICATION}\", \"state\": \"running\"}}]}}"
     ));
@@ -156,13 +163,41 @@ fn a_queue_is_told_with_the_decisions_about_its_applications_alone() {
         refused(APPLICATION, "first"),
         refused("application_1763736000000_0008", "of another queue"),
     ]);
-    let (url, thread) = server_of(&[&queues, &applications, &decisions]);
-    let printed = elastane(&["explain", "root.a", "--resource-manager", &url]).printed();
-    thread.join().unwrap();
+    let nothing_waits = answer("{\"applications\": [], \"total\": 0}");
+    let (ended, _) = of_queue(&[&nothing_waits, &applications, &decisions], &[]);
     let expected = format!(
         "root.a: mode enforce, RUNNING, 1 application in it and below\n\n\
-         The latest decisions about its applications, among the newest 1000 of the cluster\n\
+         The latest decisions about its applications, among the newest 1,000 of the cluster\n\
          1970-01-01T00:00:00.000Z  waited    {APPLICATION} was not placed on {NODE}: first\n"
     );
-    assert_eq!(printed, expected);
+    assert_eq!(ended.printed(), expected);
+}
+
+#[test]
+fn a_queue_is_told_with_what_was_not_found_or_left_out() {
+    let one = |total: u32| {
+        answer(&format!(
+            "{{\"applications\": [{{\"application\": \"{APPLICATION}\", \"name\": \"etl\", \"waiting\": {{}}}}], \
+             \"total\": {total}}}"
+        ))
+    };
+    let (ended, _) = of_queue(&[&one(3), &one(5), &decisions(Vec::new())], &[]);
+    let printed = ended.printed();
+    let expected = "\nNot shown: 2 older applications wait too\n\n\
+                    Decisions about its applications: none among the newest 1,000 of the cluster\n\
+                    Decisions about its oldest applications (4) were not looked for\n";
+    assert!(printed.ends_with(expected), "{printed}");
+
+    let (ended, request) = of_queue(&[&one(1)], &["--decisions=0"]);
+    let printed = ended.printed();
+    assert!(printed.lines().last().unwrap().starts_with(APPLICATION), "{printed}");
+    assert!(request.contains("state=waiting"), "{request}");
+}
+
+#[test]
+fn a_queue_is_not_told_while_it_is_not_known_what_waits() {
+    let not_now = "HTTP/1.0 503 No\r\n\r\n{\"error\": \"the core is out of service\"}";
+    let (ended, _) = of_queue(&[not_now], &["--decisions=0"]);
+    assert_eq!((ended.code, &*ended.stdout), (Some(1), ""));
+    assert!(ended.stderr.contains("the core is out of service"), "{}", ended.stderr);
 }

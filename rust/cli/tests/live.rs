@@ -66,23 +66,18 @@ fn a_container_that_has_ended_is_told_by_its_decisions() {
     assert_eq!(printed, expected);
 }
 
-#[test]
-fn what_is_watched_is_printed_again_whether_or_not_there_was_an_answer() {
-    let [decisions, missing] = OF_ENDED;
-    let failing = "HTTP/1.0 500 No\r\n\r\n{\"error\": \"not yet\"}";
-    let (url, thread) = server_of(&[failing, decisions, missing]);
+/// A watching `explain` of this prints lines that start so, one after the other; `URL` stands for the server's.
+fn assert_watched(arguments: &[&str], answers: &[&str], starts: &[&str]) {
+    let (url, thread) = server_of(answers);
     let mut watching = Command::new(env!("CARGO_BIN_EXE_elastane"))
-        .args(["explain", ENDED, "--watch=1", "--resource-manager", &url])
+        .args(["explain", "--watch=1", "--resource-manager", &url])
+        .args(arguments)
         .env("no_proxy", "*")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let lines = BufReader::new(watching.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let mut starts = vec![
-        format!("{url}: 500: not yet"),
-        "It neither runs nor waits any more".to_owned(),
-        "no ResourceManager answers".to_owned(),
-    ];
+    let mut starts: Vec<_> = starts.iter().map(|start| start.replace("URL", &url)).collect();
     for line in lines.take(20) {
         if line.starts_with(&starts[0]) {
             starts.remove(0);
@@ -94,6 +89,30 @@ fn what_is_watched_is_printed_again_whether_or_not_there_was_an_answer() {
     watching.kill().unwrap();
     watching.wait().unwrap();
     assert!(starts.is_empty(), "nothing was printed that starts with {starts:?}");
+    thread.join().unwrap();
+}
+
+#[test]
+fn what_is_watched_is_printed_again_whether_or_not_there_was_an_answer() {
+    let [decisions, missing] = OF_ENDED;
+    let failing = "HTTP/1.0 500 No\r\n\r\n{\"error\": \"not yet\"}";
+    let starts =
+        ["URL: 500: not yet", "It neither runs nor waits any more", "no ResourceManager answers"];
+    assert_watched(&[ENDED], &[failing, decisions, missing], &starts);
+}
+
+#[test]
+fn what_is_watched_may_be_missing_after_it_was_printed_and_not_before() {
+    let node =
+        "HTTP/1.0 200 OK\r\n\r\n{\"node\": \"n:1\", \"mode\": \"enforce\", \"containers\": []}";
+    let missing = "HTTP/1.0 404 No\r\n\r\n{\"error\": \"there is no node n:1\"}";
+    let starts =
+        ["n:1: mode enforce", "not there (yet): there is no node n:1", "n:1: mode enforce"];
+    assert_watched(&["n:1", "--decisions=0"], &[node, missing, node], &starts);
+
+    let (url, thread) = server(missing);
+    let arguments = ["explain", "n:1", "--decisions=0", "--watch=1", "--resource-manager", &url];
+    assert_eq!(elastane(&arguments).refused(), "elastane: there is no node n:1\n");
     thread.join().unwrap();
 }
 

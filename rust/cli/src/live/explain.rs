@@ -6,7 +6,7 @@ use clap::Args;
 use elastane_runtime::{Record, application_of};
 use serde_json::{Value, json};
 
-use super::explain_queue::{SEARCHED, print_queue, queue};
+use super::explain_queue::{SEARCHED_WRITTEN, print_queue, print_searched, queue};
 use super::limits::{print_limit_changes, print_limits};
 use super::resource_manager::ResourceManager;
 use super::subject::Subject;
@@ -53,7 +53,11 @@ impl Explain {
                 writeln!(output, "{all}")?;
                 return Ok(());
             }
-            print(&all, matches!(self.subject, Subject::Container(_)), output)
+            print(&all, matches!(self.subject, Subject::Container(_)), output)?;
+            if matches!(self.subject, Subject::Queue(_)) && self.decisions > 0 {
+                print_searched(&all, output)?;
+            }
+            Ok(())
         })
     }
 
@@ -120,14 +124,16 @@ fn print(all: &Value, is_of_container: bool, output: &mut Vec<u8>) -> Result<(),
     if let Some(node) = all.get("node") {
         print_node(node, output)?;
     }
-    if let Some(queue) = all.get("queue") {
-        print_queue(queue, &all["waiting"], output)?;
+    if all.get("queue").is_some() {
+        print_queue(all, output)?;
     }
     let decisions = all["decisions"].as_array().map_or(&[][..], Vec::as_slice);
     if !decisions.is_empty() {
         let about = match all.get("queue") {
             Some(_) => {
-                format!(" about its applications, among the newest {SEARCHED} of the cluster")
+                format!(
+                    " about its applications, among the newest {SEARCHED_WRITTEN} of the cluster"
+                )
             }
             None => String::new(),
         };

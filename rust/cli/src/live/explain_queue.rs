@@ -6,12 +6,14 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::resource_manager::ResourceManager;
-use super::words::{counted, gib_of_mb, text, waiting};
+use super::words::{counted, gib_of_mb, number, text, waiting};
 use crate::failure::Failure;
+use crate::units::count;
 
 /// The newest decisions of the cluster among which those about a queue's applications are looked for; decisions do not
 /// name a queue.
 pub(super) const SEARCHED: usize = 1_000;
+pub(super) const SEARCHED_WRITTEN: &str = "1,000";
 
 /// With `most` decisions about its applications and those below it, oldest first.
 pub(super) fn queue(manager: &ResourceManager, path: &str, most: usize) -> Result<Value, Failure> {
@@ -19,16 +21,36 @@ pub(super) fn queue(manager: &ResourceManager, path: &str, most: usize) -> Resul
     let queues = queues["queues"].as_array_mut().map(std::mem::take).unwrap_or_default();
     let queue = queues.into_iter().find(|it| it["queue"] == path);
     let queue = queue.ok_or_else(|| Failure::BadInput(format!("there is no queue {path}")))?;
-    let of_queue = [("queue", path), ("limit", "10000")];
-    let mut applications = manager.get("applications", &of_queue)?;
-    let mut applications =
-        applications["applications"].as_array_mut().map(std::mem::take).unwrap_or_default();
-    let decisions = match most {
-        0 => Vec::new(),
-        most => decisions(manager, &applications, most)?,
+    // The server filters by state: among the newest of all states, those that wait longest could be missing.
+    let (waiting, waiting_left_out) = applications(manager, path, Some("waiting"))?;
+    let (decisions, applications_left_out) = match most {
+        0 => (Vec::new(), 0),
+        most => {
+            let (applications, left_out) = applications(manager, path, None)?;
+            (decisions(manager, &applications, most)?, left_out)
+        }
     };
-    applications.retain(|it| it["state"] == "waiting");
-    Ok(json!({"queue": queue, "waiting": applications, "decisions": decisions}))
+    Ok(json!({
+        "queue": queue,
+        "waiting": waiting,
+        "waiting_left_out": waiting_left_out,
+        "decisions": decisions,
+        "applications_left_out": applications_left_out,
+    }))
+}
+
+/// The newest of a queue and those below it, and how many the answer left out.
+fn applications(
+    manager: &ResourceManager,
+    path: &str,
+    state: Option<&str>,
+) -> Result<(Vec<Value>, u64), Failure> {
+    let mut query = vec![("queue", path), ("limit", "10000")];
+    query.extend(state.map(|state| ("state", state)));
+    let mut answer = manager.get("applications", &query)?;
+    let found = answer["applications"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let left_out = number(&answer["total"]).saturating_sub(found.len() as u64);
+    Ok((found, left_out))
 }
 
 fn decisions(
@@ -45,11 +67,8 @@ fn decisions(
     Ok(found)
 }
 
-pub(super) fn print_queue(
-    queue: &Value,
-    waits: &Value,
-    output: &mut Vec<u8>,
-) -> Result<(), Failure> {
+pub(super) fn print_queue(all: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
+    let queue = &all["queue"];
     writeln!(
         output,
         "{}: mode {}, {}, {} in it and below",
@@ -75,9 +94,33 @@ pub(super) fn print_queue(
             memory("used"),
         )?;
     }
-    for one in waits.as_array().into_iter().flatten() {
+    for one in all["waiting"].as_array().into_iter().flatten() {
         let (id, name) = (text(&one["application"]), text(&one["name"]));
         writeln!(output, "{id} ({name}) {}", waiting(&one["waiting"]))?;
+    }
+    let left_out = number(&all["waiting_left_out"]) as usize;
+    if left_out > 0 {
+        let verb = if left_out == 1 { "waits" } else { "wait" };
+        let older = count(left_out, "older application");
+        writeln!(output, "Not shown: {older} {verb} too")?;
+    }
+    Ok(())
+}
+
+/// That no decision was found, and about which applications none was looked for.
+pub(super) fn print_searched(all: &Value, output: &mut Vec<u8>) -> Result<(), Failure> {
+    if all["decisions"].as_array().is_none_or(Vec::is_empty) {
+        writeln!(
+            output,
+            "\nDecisions about its applications: none among the newest {SEARCHED_WRITTEN} of the cluster"
+        )?;
+    }
+    let left_out = number(&all["applications_left_out"]);
+    if left_out > 0 {
+        writeln!(
+            output,
+            "Decisions about its oldest applications ({left_out}) were not looked for"
+        )?;
     }
     Ok(())
 }

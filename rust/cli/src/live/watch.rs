@@ -14,12 +14,21 @@ pub(super) fn watched(
     output: &mut impl Write,
     mut print: impl FnMut(&mut Vec<u8>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    let mut has_printed = false;
     loop {
         let mut text = Vec::new();
         match (print(&mut text), every_s) {
             // Whoever watches sees a ResourceManager that is away come back.
             (Err(Failure::Failed(problem)), Some(_)) => text = format!("{problem}\n").into_bytes(),
-            (printed, _) => printed?,
+            // The same request was answered before, so this is a 404: after a restart the ResourceManager answers some
+            // seconds before its nodes register.
+            (Err(Failure::BadInput(problem)), Some(_)) if has_printed => {
+                text = format!("not there (yet): {problem}\n").into_bytes();
+            }
+            (printed, _) => {
+                printed?;
+                has_printed = true;
+            }
         }
         if every_s.is_some() && stdout().is_terminal() {
             output.write_all(CLEAR.as_bytes())?;
