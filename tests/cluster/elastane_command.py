@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 from cluster.paths import Checkout
@@ -59,7 +59,7 @@ class Watching:
         return self._process.wait(INTERRUPT_SECONDS)
 
 
-@contextmanager
+@contextlib.contextmanager
 def watching(checkout: Checkout, output: Path, *arguments: object) -> Iterator[Watching]:
     """A command that prints again each second while the block runs."""
     command = [str(checkout.elastane), *map(str, arguments), "--watch=1"]
@@ -71,12 +71,20 @@ def watching(checkout: Checkout, output: Path, *arguments: object) -> Iterator[W
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=_heed_interrupt,
         )
     try:
         yield Watching(process, output)
     finally:
-        process.kill()
+        # The session, since a killed command leaves its children. It may have ended already.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _heed_interrupt() -> None:
+    """Shells ignore SIGINT for background jobs, which their children inherit."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _environment() -> dict[str, str]:

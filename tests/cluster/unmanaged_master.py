@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from cluster.hadoop_conf import write_configuration
 from cluster.java import java_command, java_environment
 from cluster.paths import Checkout
 from cluster.processes import Daemon
 from cluster.resource_manager import ResourceManager
+from cluster.spark import END_STATES
 from cluster.waiting import wait_until
 
 HEAP_MB = 128
 APPEAR_SECONDS = 60.0
+END_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class UnmanagedMaster:
         try:
             return wait_until(self._running, f"application {self._daemon.name}", APPEAR_SECONDS)
         except BaseException:
-            self._daemon.kill()
+            self._end()
             raise
 
     def __exit__(
@@ -64,11 +67,29 @@ class UnmanagedMaster:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        """YARN would miss the master only after ten minutes, in which the queue counts it."""
         self._daemon.kill()
+        for one in self._not_ended():
+            self._manager.kill_application(one["id"])
+        wait_until(
+            lambda: not self._not_ended(),
+            f"the end of application {self._daemon.name}",
+            END_SECONDS,
+        )
 
     def _running(self) -> str | None:
         self._daemon.check()
-        for listed in self._manager.applications():
-            if listed["name"] == self._daemon.name and listed["state"] == "RUNNING":
+        for listed in self._not_ended():
+            if listed["state"] == "RUNNING":
                 return str(listed["id"])
         return None
+
+    def _not_ended(self) -> list[dict[str, Any]]:
+        return [
+            listed
+            for listed in self._manager.applications()
+            if listed["name"] == self._daemon.name and listed["state"] not in END_STATES
+        ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
@@ -11,12 +12,21 @@ from cluster.browser import Browser
 
 # More than a view of these tests has.
 MOST_STOPS = 400
+MOST_RESTARTS = 2
 # The next element behind the one with the focus that can be used and is displayed; null at the end.
 NEXT = """
 const usable = [...document.querySelectorAll("a[href], button, input, select, [tabindex='0']")]
   .filter((it) => it.checkVisibility({ visibilityProperty: true }));
 const at = usable.indexOf(document.activeElement);
 return usable[at + 1] ?? null;
+"""
+# Chromium would go on behind the element that had the focus last, so body must get it.
+START_AT = """
+const start = arguments[0];
+if (start === document.body) {
+  start.tabIndex = -1;
+}
+start.focus();
 """
 # Of the element with the focus. A table region is larger than the window: a part in view is enough.
 STOP = """
@@ -50,7 +60,18 @@ class Stop:
 
 def walk(browser: Browser) -> list[Stop]:
     """Presses the tabulator key from the element with the focus to the last one of the page, and
-    asserts that it leaves out nothing that can be used."""
+    asserts that it leaves out nothing that can be used. Begins anew where it does not: a refresh
+    can bring or remove a row in the meantime."""
+    start = browser.run("return document.activeElement")
+    for _ in range(MOST_RESTARTS):
+        try:
+            return _walk_once(browser)
+        except (AssertionError, StaleElementReferenceException):
+            browser.run(START_AT, start)
+    return _walk_once(browser)
+
+
+def _walk_once(browser: Browser) -> list[Stop]:
     stops: list[Stop] = []
     while (wanted := browser.run(NEXT)) is not None:
         press(browser, Keys.TAB)

@@ -127,7 +127,7 @@ def test_the_reasons_of_capacity_scheduler_stay_as_yarn_tells_them(
 
     for told in (in_rest, in_command):
         words, _, ours = wait_until(
-            lambda told=told: told().partition(OURS) if OURS in told() else None,
+            lambda told=told: parts if (parts := told().partition(OURS))[1] else None,
             f"the expected start in {told.__name__}",
             WAIT_SECONDS,
         )

@@ -11,6 +11,7 @@ import pytest
 
 from cluster import prerequisites
 from cluster.paths import Checkout
+from cluster.processes import kill_all
 from guest import bare, systemd, tools
 from guest.agent_tests import script_of
 from guest.machine import Bound
@@ -72,13 +73,21 @@ def test_a_unit_tells_how_its_command_ended(result: str, code: str, status: str,
 
 def test_what_a_failed_program_of_tests_says_is_repeated_at_the_end(tmp_path: Path) -> None:
     programs = []
+    left_behind = tmp_path / "left-behind"
+    left_behind.touch()
     for name, says, code in (
         ("first", "failures:\nthe reason of the first", 101),
         ("second", "test result: ok", 0),
         ("third", "failures:\nthe reason of the third", 101),
     ):
         program = tmp_path / f"program of {name}"
-        lines = ["#!/bin/sh", "sleep 60 &", f"echo 'running {name}\n{says}'", f"exit {code}"]
+        lines = [
+            "#!/bin/sh",
+            "sleep 60 &",
+            f"echo $! >>'{left_behind}'",
+            f"echo 'running {name}\n{says}'",
+            f"exit {code}",
+        ]
         program.write_text("\n".join([*lines, ""]))
         program.chmod(0o755)
         programs.append((name, program))
@@ -87,7 +96,11 @@ def test_what_a_failed_program_of_tests_says_is_repeated_at_the_end(tmp_path: Pa
         command = ["sh", "-c", script_of(some)]
         said = tmp_path / "said"
         with said.open("w") as file:
-            ended = subprocess.run(command, stdout=file, timeout=30, check=False)
+            try:
+                ended = subprocess.run(command, stdout=file, timeout=30, check=False)
+            finally:
+                kill_all(map(int, left_behind.read_text().split()))
+                left_behind.write_text("")
         return ended.returncode, said.read_text()
 
     code, said = run(programs)

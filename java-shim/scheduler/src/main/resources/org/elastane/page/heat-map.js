@@ -20,6 +20,7 @@ export class HeatMap {
   #hovered = -1;
   /** The name of the node that the keys chose, since a refresh can move its cell. */
   #chosen = null;
+  #hasFocus = false;
   #listener;
   #onopen;
   #stop = onSchemeChange(() => this.paint());
@@ -115,7 +116,7 @@ export class HeatMap {
       context.globalAlpha = 1;
     };
     this.#cells.forEach(paintCell);
-    const chosen = this.#chosenIndex();
+    const chosen = this.#ringIndex();
     if (chosen >= 0) {
       const [x, y] = this.#corner(chosen);
       for (const [wider, name] of [
@@ -147,12 +148,17 @@ export class HeatMap {
 
   /** Of the cell below the pointer, or else of the chosen one. */
   #tell(isByKey) {
-    const index = isByKey || this.#hovered < 0 ? this.#chosenIndex() : this.#hovered;
+    const index = isByKey || this.#hovered < 0 ? this.#ringIndex() : this.#hovered;
     this.#listener(this.#cells[index] ?? null, isByKey);
   }
 
   #chosenIndex() {
     return this.#chosen === null ? -1 : this.#cells.findIndex((cell) => cell.node.node === this.#chosen);
+  }
+
+  /** Without the focus, the choice is kept but not shown. */
+  #ringIndex() {
+    return this.#hasFocus ? this.#chosenIndex() : -1;
   }
 
   #choose(index) {
@@ -162,16 +168,14 @@ export class HeatMap {
   }
 
   #focus() {
-    this.#choose(
-      Math.max(
-        0,
-        this.#cells.findIndex((cell) => cell.isFound),
-      ),
-    );
+    this.#hasFocus = true;
+    const chosen = this.#chosenIndex();
+    const first = this.#cells.findIndex((cell) => cell.isFound);
+    this.#choose(chosen >= 0 ? chosen : Math.max(0, first));
   }
 
   #blur() {
-    this.#chosen = null;
+    this.#hasFocus = false;
     this.paint();
     this.#tell(false);
   }
@@ -181,13 +185,15 @@ export class HeatMap {
     if (event.altKey || event.ctrlKey || event.metaKey) {
       return;
     }
-    const at = this.#chosenIndex();
+    const chosen = this.#chosenIndex();
     if (event.key === "Enter") {
-      if (at >= 0) {
-        this.#onopen(this.#cells[at]);
+      if (chosen >= 0) {
+        this.#onopen(this.#cells[chosen]);
       }
       return;
     }
+    // A refresh may have removed the chosen node.
+    const at = Math.max(0, chosen);
     const last = this.#cells.length - 1;
     const wanted = {
       ArrowLeft: at - 1,

@@ -61,19 +61,30 @@ class SchedulerSide implements AutoCloseable {
     isAsynchronous = measured.isAsynchronous;
     Set<Thread> others = Thread.getAllStackTraces().keySet();
     cluster = TestCluster.start(measured.configuration(schedulerClass, directory));
-    committer = isAsynchronous ? committerAmongNew(others) : null;
-    scheduler = cluster.resourceManager().getResourceScheduler();
-    applications = new WaitingApplications(cluster.resourceManager());
-    for (int i = 0; i < NODES; i++) {
-      rmNodes.add(register(1 + i, 65536, 32));
+    try {
+      committer = isAsynchronous ? committerAmongNew(others) : null;
+      scheduler = cluster.resourceManager().getResourceScheduler();
+      applications = new WaitingApplications(cluster.resourceManager());
+      for (int i = 0; i < NODES; i++) {
+        rmNodes.add(register(1 + i, 65536, 32));
+      }
+      largeNode =
+          register(1 + NODES, (int) LARGE_NODE.getMemorySize(), LARGE_NODE.getVirtualCores());
+      runs = applications.launch(Collections.singletonList(SchedulerCase.queue(0))).get(0);
+      List<String> queuesOfApplications = new ArrayList<>();
+      for (int i = 0; i < measured.pending; i++) {
+        queuesOfApplications.add(SchedulerCase.queue(i % queues));
+      }
+      waiting = applications.launch(queuesOfApplications);
+    } catch (Throwable t) {
+      // Nobody can close an object whose constructor threw.
+      try {
+        cluster.close();
+      } catch (Throwable failed) {
+        t.addSuppressed(failed);
+      }
+      throw t;
     }
-    largeNode = register(1 + NODES, (int) LARGE_NODE.getMemorySize(), LARGE_NODE.getVirtualCores());
-    runs = applications.launch(Collections.singletonList(SchedulerCase.queue(0))).get(0);
-    List<String> queuesOfApplications = new ArrayList<>();
-    for (int i = 0; i < measured.pending; i++) {
-      queuesOfApplications.add(SchedulerCase.queue(i % queues));
-    }
-    waiting = applications.launch(queuesOfApplications);
   }
 
   private RMNode register(int port, int memoryMib, int virtualCores) throws Exception {
