@@ -159,9 +159,11 @@ final class ApplicationsJson {
     if (attempt.isWaitingForAMContainer() || !(attempt.getQueue() instanceof CSQueue)) {
       return null;
     }
+    JsonNode priority = why.path("request_priority");
+    Integer requestPriority = priority.isInt() ? priority.intValue() : null;
     return WaitReasons.isOurs(why)
-        ? PlaceWords.never(scheduler, attempt)
-        : LimitWords.of(scheduler, attempt, (CSQueue) attempt.getQueue());
+        ? PlaceWords.never(scheduler, attempt, requestPriority)
+        : LimitWords.of(scheduler, attempt, (CSQueue) attempt.getQueue(), requestPriority);
   }
 
   /** Adds to each entry when its application is expected to end. The core is asked once for all. */

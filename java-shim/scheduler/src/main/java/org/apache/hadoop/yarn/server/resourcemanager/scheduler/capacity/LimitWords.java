@@ -29,20 +29,34 @@ final class LimitWords {
     onNodes = isLabelled() ? " on nodes with label '" + label + "'" : "";
   }
 
+  /** Those of the request that is served next. */
+  static String of(CapacityScheduler scheduler, FiCaSchedulerApp attempt, CSQueue leaf) {
+    return of(scheduler, attempt, leaf, null);
+  }
+
   /**
    * Null if the next container fits every limit. Looks at all nodes.
    *
    * @param leaf the application's queue
+   * @param requestPriority of the container's request; null for the one that is served next
    */
-  static String of(CapacityScheduler scheduler, FiCaSchedulerApp attempt, CSQueue leaf) {
+  static String of(
+      CapacityScheduler scheduler,
+      FiCaSchedulerApp attempt,
+      CSQueue leaf,
+      Integer requestPriority) {
     PendingAsks asks = PendingAsks.of(attempt);
     if (asks.getCount() == 0) {
       return null;
     }
     // What no room would change is said first.
-    String never = PlaceWords.never(scheduler, attempt);
+    String never = PlaceWords.never(scheduler, attempt, requestPriority);
     if (never != null) {
       return never;
+    }
+    if (requestPriority != null && requestPriority != asks.getRequestPriority()) {
+      // The limits below are those of the request that is served next.
+      return PlaceWords.now(scheduler, attempt, requestPriority);
     }
     LimitWords words = new LimitWords(scheduler, leaf, asks);
     String ofQueue = words.ofQueue();
@@ -50,7 +64,7 @@ final class LimitWords {
       return ofQueue;
     }
     String ofUser = words.ofUser(attempt.getUser());
-    return ofUser == null ? PlaceWords.now(scheduler, attempt) : ofUser;
+    return ofUser == null ? PlaceWords.now(scheduler, attempt, requestPriority) : ofUser;
   }
 
   private String ofQueue() {

@@ -1,5 +1,6 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -72,26 +73,39 @@ final class PlaceWords {
   }
 
   /** Null without a next container. */
-  private static PlaceWords of(CapacityScheduler scheduler, FiCaSchedulerApp attempt) {
+  private static PlaceWords of(
+      CapacityScheduler scheduler, FiCaSchedulerApp attempt, Integer requestPriority) {
     AppSchedulingInfo info = attempt.getAppSchedulingInfo();
     for (SchedulerRequestKey key : info.getSchedulerKeys()) {
       AppPlacementAllocator<FiCaSchedulerNode> allocator = info.getAppPlacementAllocator(key);
-      if (allocator != null && info.getPendingAsk(key).getCount() > 0) {
+      boolean isWanted =
+          requestPriority == null || requestPriority == key.getPriority().getPriority();
+      if (isWanted && allocator != null && info.getPendingAsk(key).getCount() > 0) {
         return new PlaceWords(scheduler, attempt, key, allocator);
       }
     }
     return null;
   }
 
-  /** Why no node could take the next container, however much room there were; null if one could. */
-  static String never(CapacityScheduler scheduler, FiCaSchedulerApp attempt) {
-    PlaceWords words = of(scheduler, attempt);
+  /**
+   * Why no node could take the next container, however much room there were; null if one could.
+   *
+   * @param requestPriority of the container's request; null for the one that is served next
+   */
+  static String never(
+      CapacityScheduler scheduler, FiCaSchedulerApp attempt, Integer requestPriority) {
+    PlaceWords words = of(scheduler, attempt, requestPriority);
     return words == null ? null : words.never();
   }
 
-  /** Why no node that has room takes the next container; null if one does, or none has room. */
-  static String now(CapacityScheduler scheduler, FiCaSchedulerApp attempt) {
-    PlaceWords words = of(scheduler, attempt);
+  /**
+   * Why no node that has room takes the next container; null if one does, or none has room.
+   *
+   * @param requestPriority of the container's request; null for the one that is served next
+   */
+  static String now(
+      CapacityScheduler scheduler, FiCaSchedulerApp attempt, Integer requestPriority) {
+    PlaceWords words = of(scheduler, attempt, requestPriority);
     if (words == null) {
       return null;
     }
@@ -116,14 +130,18 @@ final class PlaceWords {
           "are not in the cluster or on the application's blacklist",
           "take one off the list");
     }
-    if (!label.equals(RMNodeLabelsManager.NO_LABEL)
-        && allowed.stream().noneMatch(node -> label.equals(node.getPartition()))) {
-      return only(
-          "does not have the requested label '" + label + "'",
-          "do not have the requested label '" + label + "'",
-          "request another label");
+    if (allowed.stream().anyMatch(this::mayUsePartitionOf)) {
+      return null;
     }
-    return null;
+    return isLabelled()
+        ? only(
+            "does not have the requested label '" + label + "'",
+            "do not have the requested label '" + label + "' or are on the application's blacklist",
+            "request another label")
+        : only(
+            "has an exclusive label",
+            "are not in the cluster, have an exclusive label or are on the application's blacklist",
+            "request that label");
   }
 
   private String ofStrictRequest() {
@@ -144,7 +162,7 @@ final class PlaceWords {
     List<FiCaSchedulerNode> refused = new ArrayList<>();
     String constraint = null;
     for (FiCaSchedulerNode node : nodes()) {
-      if (hasRoom(node)) {
+      if (mayUsePartitionOf(node) && hasRoom(node)) {
         GenericDiagnosticsCollector why = new GenericDiagnosticsCollector();
         if (isBlacklisted(node)) {
           blacklisted.add(node);
@@ -167,7 +185,7 @@ final class PlaceWords {
     return blacklisted.isEmpty()
         ? null
         : String.format(
-            "the next container requests %s, and %s: no other node has room for it",
+            "the next container requests %s, and %s: no other node that it may use has room for it",
             next, blacklist);
   }
 
@@ -182,11 +200,11 @@ final class PlaceWords {
     if (places.isEmpty()) {
       return new ArrayList<>(scheduler.getNodeTracker().getAllNodes());
     }
-    List<FiCaSchedulerNode> nodes = new ArrayList<>();
-    for (String place : places) {
-      nodes.addAll(scheduler.getNodeTracker().getNodesByResourceName(place));
-    }
-    return nodes;
+    // getNodesByResourceName() reads without the tracker's lock, and logs each missing place.
+    return scheduler
+        .getNodeTracker()
+        .getNodes(
+            node -> places.contains(node.getNodeName()) || places.contains(node.getRackName()));
   }
 
   private boolean hasRoom(FiCaSchedulerNode node) {
@@ -197,8 +215,30 @@ final class PlaceWords {
     return SchedulerAppUtils.isPlaceBlacklisted(attempt, node, LOG);
   }
 
+  /** A request without a label may use nodes with labels that are not exclusive, too. */
+  private boolean mayUsePartitionOf(FiCaSchedulerNode node) {
+    String partition = node.getPartition();
+    if (label.equals(partition)) {
+      return true;
+    }
+    try {
+      return !isLabelled()
+          && !scheduler.getRMContext().getNodeLabelManager().isExclusiveNodeLabel(partition);
+    } catch (IOException e) {
+      // The label was removed in between. CapacityScheduler takes it for an exclusive one then.
+      return false;
+    }
+  }
+
+  private boolean isLabelled() {
+    return !label.equals(RMNodeLabelsManager.NO_LABEL);
+  }
+
   private boolean isAccepted(FiCaSchedulerNode node, DiagnosticsCollector why) {
-    SchedulingMode mode = SchedulingMode.RESPECT_PARTITION_EXCLUSIVITY;
+    SchedulingMode mode =
+        label.equals(node.getPartition())
+            ? SchedulingMode.RESPECT_PARTITION_EXCLUSIVITY
+            : SchedulingMode.IGNORE_PARTITION_EXCLUSIVITY;
     return attempt.getAppSchedulingInfo().precheckNode(key, node, mode, Optional.of(why));
   }
 

@@ -3,7 +3,13 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
@@ -40,6 +46,9 @@ final class WaitReasons {
   private final Supplier<ObjectNode> status;
   private int calls;
 
+  /** To whose diagnostics an expected start is added. */
+  private final Map<FiCaSchedulerApp, RMAppAttempt> withAdded = new HashMap<>();
+
   WaitReasons(CapacityScheduler scheduler, Supplier<ObjectNode> status) {
     this.scheduler = scheduler;
     this.status = status;
@@ -54,12 +63,22 @@ final class WaitReasons {
   }
 
   void tellDiagnostics() {
+    Set<FiCaSchedulerApp> renewed = new HashSet<>();
     for (JsonNode waiting : status.get().path("waiting")) {
       if (waiting.path("request_priority").isNull()) {
         FiCaSchedulerApp attempt = attemptOf(waiting.path("application").asText());
         if (attempt != null && attempt.isWaitingForAMContainer()) {
           tellDiagnostics(waiting, attempt);
+          renewed.add(attempt);
         }
+      }
+    }
+    // CapacityScheduler may leave its words as they are for long, with our addition.
+    for (FiCaSchedulerApp attempt : new ArrayList<>(withAdded.keySet())) {
+      if (!renewed.contains(attempt)) {
+        RMAppAttempt known = withAdded.remove(attempt);
+        String told = known.getDiagnostics();
+        update(attempt, known, told, told == null ? null : withoutAdded(told));
       }
     }
   }
@@ -78,7 +97,15 @@ final class WaitReasons {
     }
     String start = startInWords(waiting);
     String wanted = start.isEmpty() ? words : words.trim() + " " + OURS + start + ".";
-    if (!wanted.equals(told)) {
+    if (!start.isEmpty()) {
+      withAdded.put(attempt, known);
+    }
+    update(attempt, known, told, wanted);
+  }
+
+  private static void update(
+      FiCaSchedulerApp attempt, RMAppAttempt known, String told, String wanted) {
+    if (!Objects.equals(wanted, told)) {
       known.updateAMLaunchDiagnostics(wanted);
       // It may have got its container in between, and YARN clears the words once only.
       if (!attempt.isWaitingForAMContainer()) {

@@ -2,6 +2,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import static org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.LimitWordsTest.words;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import org.apache.hadoop.net.NetworkTopology;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
 import org.apache.hadoop.yarn.api.records.ExecutionType;
 import org.apache.hadoop.yarn.api.records.ExecutionTypeRequest;
+import org.apache.hadoop.yarn.api.records.NodeLabel;
 import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceBlacklistRequest;
@@ -25,6 +27,8 @@ import org.apache.hadoop.yarn.api.resource.PlacementConstraints;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PlaceWordsTest {
   private static final String FIRST = "127.0.0.1:1";
   private static final String SECOND = "127.0.0.1:2";
+  private static final String THIRD = "127.0.0.1:3";
   private static final String REQUESTS = "the next container requests <memory:1024, vCores:1>";
   private static final String RELAX = ", or relax the request's locality";
 
@@ -106,8 +111,8 @@ class PlaceWordsTest {
       assertEquals(1, cluster.containers(master));
       assertEquals(
           REQUESTS
-              + ", and the application's blacklist has node 127.0.0.1:2: no other node has room"
-              + " for it",
+              + ", and the application's blacklist has node 127.0.0.1:2: no other node that it may"
+              + " use has room for it",
           words(cluster, master));
 
       blacklist(cluster, master, FIRST);
@@ -115,6 +120,62 @@ class PlaceWordsTest {
           "the application's blacklist has all nodes of the cluster: node 127.0.0.1:1, node"
               + " 127.0.0.1:2",
           words(cluster, master));
+    }
+  }
+
+  @Test
+  void aNodeWithAnExclusiveLabelIsNoPlaceForARequestWithoutOne() throws Exception {
+    try (TestCluster cluster = TestCluster.start(withLabels())) {
+      MockNM full = cluster.registerReporting(FIRST, 1024, 4);
+      MockAM master = cluster.launch("default", full);
+      label(cluster, cluster.registerReporting(SECOND, 4096, 4), true);
+      cluster.registerReporting(THIRD, 4096, 4);
+      cluster.ask(master, 1024, 1);
+      blacklist(cluster, master, SECOND);
+      assertNull(words(cluster, master), "it fits");
+      blacklist(cluster, master, THIRD);
+
+      assertEquals(
+          REQUESTS
+              + ", and the application's blacklist has node 127.0.0.1:3: no other node that it may"
+              + " use has room for it",
+          words(cluster, master));
+    }
+  }
+
+  @Test
+  void aStrictRequestWithoutALabelIsToldOfAnExclusiveOne() throws Exception {
+    try (TestCluster cluster = TestCluster.start(withLabels())) {
+      MockNM plain = cluster.registerReporting(FIRST, 4096, 4);
+      MockAM master = cluster.launch("default", plain);
+      label(cluster, cluster.registerReporting(SECOND, 4096, 4), true);
+      label(cluster, cluster.registerReporting(THIRD, 4096, 4), false);
+      askStrictly(cluster, master, 1, THIRD);
+      assertNull(words(cluster, master), "its label is not exclusive");
+      askStrictly(cluster, master, 0, THIRD);
+      askStrictly(cluster, master, 1, SECOND);
+
+      assertEquals(
+          REQUESTS
+              + " on node 127.0.0.1:2 only, which has an exclusive label: request that label"
+              + RELAX,
+          words(cluster, master));
+    }
+  }
+
+  @Test
+  void theRequestThatWaitsIsTheOneOfItsPriority() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      MockNM node = cluster.registerReporting(FIRST, 4096, 4);
+      MockAM master = cluster.launch("default", node);
+      askStrictly(cluster, master, 1, "nowhere");
+      cluster.ask(master, 2, Resource.newInstance(1024, 1), 1);
+      FiCaSchedulerApp attempt =
+          cluster.capacityScheduler().getApplicationAttempt(master.getApplicationAttemptId());
+
+      assertNotNull(PlaceWords.never(cluster.scheduler(), attempt, null));
+      assertNotNull(PlaceWords.never(cluster.scheduler(), attempt, 1));
+      assertNull(PlaceWords.never(cluster.scheduler(), attempt, 2));
     }
   }
 
@@ -137,6 +198,25 @@ class PlaceWordsTest {
               + " room for it: node 127.0.0.1:1",
           words(cluster, master));
     }
+  }
+
+  private Configuration withLabels() {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.setBoolean(YarnConfiguration.NODE_LABELS_ENABLED, true);
+    conf.set(
+        YarnConfiguration.FS_NODE_LABELS_STORE_ROOT_DIR,
+        directory.resolve("labels").toUri().toString());
+    return conf;
+  }
+
+  private static void label(TestCluster cluster, MockNM node, boolean isExclusive)
+      throws Exception {
+    RMNodeLabelsManager labels = cluster.resourceManager().getRMContext().getNodeLabelManager();
+    String name = isExclusive ? "exclusive" : "shared";
+    labels.addToCluserNodeLabels(
+        Collections.singletonList(NodeLabel.newInstance(name, isExclusive)));
+    labels.addLabelsToNode(Collections.singletonMap(node.getNodeId(), Collections.singleton(name)));
+    cluster.resourceManager().drainEvents();
   }
 
   private static void askStrictly(TestCluster cluster, MockAM master, int count, String node)

@@ -82,6 +82,11 @@ class WaitReasonsTest {
         awaitDiagnostics(held, reasons, expected::equals);
       }
       assertEquals(without.trim(), WaitReasons.capacitySchedulerSays(entry, held));
+
+      // As while the core is out of service.
+      status.removeAll();
+      reasons.tellDiagnostics();
+      assertEquals(without.trim(), held.getDiagnostics().toString());
     }
   }
 
