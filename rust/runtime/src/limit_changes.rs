@@ -16,7 +16,7 @@ use known::{KnownContainer, Now};
 use reason::ChangeReason;
 
 /// What the plan of each container has for now, and how that changed. A container takes less
-/// than 1.2 KB, and none where nothing was ever limited.
+/// than 650 bytes, and none where nothing was ever limited.
 #[derive(Default)]
 pub(crate) struct LimitChanges {
     by_node: HashMap<NodeId, KnownNode>,
@@ -41,7 +41,7 @@ struct LastReport {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LimitChange {
     at_ms: i64,
-    /// Half of the width of the amounts, as a container has a dozen of these.
+    /// Half of the width of the amounts, as there are several for each container.
     from: Option<f32>,
     to: Option<f32>,
     /// In [`LIMIT_NAMES`].
@@ -87,7 +87,7 @@ impl LimitChanges {
         // Nothing is limited unless the core decides about the node.
         let Some(limits) = cluster.limits_on(node).filter(|_| decides) else {
             for container in known.containers.values_mut() {
-                container.lift(now_ms, ChangeReason::NotDecided);
+                container.not_decided(now_ms);
             }
             return reply;
         };
@@ -178,14 +178,14 @@ fn in_force(report: &Report, container: &str) -> Option<Limits> {
 mod tests {
     use super::*;
 
-    /// So that 100,000 containers take at most 120 MB, as docs/rest.md says.
+    /// So that 100,000 containers take at most 65 MB, as docs/rest.md says.
     #[test]
-    fn a_container_with_all_its_changes_takes_less_than_1200_bytes() {
+    fn a_container_with_all_its_changes_takes_less_than_650_bytes() {
         let id_bytes = "container_e99_1763736000000_123456_01_12345678".len();
         let entry_bytes = size_of::<Box<str>>() + size_of::<KnownContainer>();
-        // A ring and a map double as they grow, so that half of each may be free.
-        let changes_bytes = known::KEPT.next_power_of_two() * size_of::<LimitChange>();
+        // A map doubles as it grows, so that half of it may be free.
+        let changes_bytes = known::KEPT * size_of::<LimitChange>();
         let all_bytes = id_bytes + 2 * entry_bytes + changes_bytes;
-        assert!(all_bytes < 1_200, "{all_bytes}");
+        assert!(all_bytes < 650, "{all_bytes}");
     }
 }

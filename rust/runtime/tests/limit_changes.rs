@@ -84,7 +84,7 @@ fn time_alone_is_the_next_step_of_the_plan() {
     for after_s in (3..=36).step_by(3) {
         one.report(after_s, same);
     }
-    let first = "the first plan for the container since it started";
+    let first = "the first limits that this ResourceManager plans for it";
     let step = "the next step in the plan of its profile";
     let expected = [
         (30, json!(2.0), json!(0.25), step.to_owned()),
@@ -216,6 +216,35 @@ fn a_slow_container_is_told_what_it_was_lent_and_what_became_of_it() {
 }
 
 #[test]
+fn a_loan_ends_with_the_mode_and_is_no_reason_afterwards() {
+    let mut one = OneContainer::start("known", &TWO_HALVES, &[("reprovision", "on")]);
+    let lent = (3..=120).step_by(3).find(|after_s| {
+        one.report(*after_s, same);
+        one.newest("cpu_weight_cores").3.contains("is lent")
+    });
+    let lent_s = lent.unwrap();
+    one.set("observe", &[("reprovision", "on")]);
+    one.report(lent_s + 3, same);
+    // Without another loan.
+    one.set("enforce", &[]);
+    one.report(lent_s + 6, same);
+    assert!(one.newest("cpu_weight_cores").3.starts_with("the core decides"));
+    one.report(36, same);
+    let (at, _, to, why) = one.newest("cpu_weight_cores");
+    assert_eq!((at, to), (36, json!(0.25)));
+    assert!(why.starts_with("the next step in the plan of its profile"), "{why}");
+}
+
+#[test]
+fn a_setting_is_told_where_nothing_was_limited_before_it() {
+    let none = CanLimit::default();
+    let mut one = OneContainer::start("known", &TWO_HALVES, &[]);
+    one.report(3, |report| report.can_limit = none);
+    one.report(6, same);
+    assert_eq!(one.newest("cpu_weight_cores").3, "what the node's agent can limit changed");
+}
+
+#[test]
 fn without_a_profile_a_share_changes_with_the_other_containers() {
     let mut one = OneContainer::start("never seen", &[2.0; 20], &[]);
     one.report(3, same);
@@ -240,7 +269,7 @@ fn limits_that_another_process_planned_are_taken_over() {
 }
 
 #[test]
-fn the_latest_dozen_of_a_container_are_kept_and_none_after_its_end() {
+fn the_latest_six_of_a_container_are_kept_and_none_after_its_end() {
     let mut one = OneContainer::start("known", &[2.0; 100], &[]);
     for after_s in 1..=20 {
         let ratio = if after_s % 2 == 0 { "1.5" } else { "3.0" };
@@ -248,7 +277,7 @@ fn the_latest_dozen_of_a_container_are_kept_and_none_after_its_end() {
         one.report(after_s, same);
     }
     let changes = one.changes("cpu_cap_cores");
-    assert_eq!((changes.len(), changes[0].0, changes[11].0), (12, 20, 9));
+    assert_eq!((changes.len(), changes[0].0, changes[4].0), (6, 20, 16));
     one.elastane.finished(CONTAINER, START_MS + 21_000);
     let question = json!({"about": "containers", "containers": [CONTAINER]});
     let answer = one.elastane.answer(&question.to_string(), START_MS + 22_000).unwrap();

@@ -12,17 +12,50 @@ use crate::journal::{JournalEvent, Record};
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The newest decisions of the journal and of the file that it replaced, at most so many, oldest first. Files that cannot
-/// be read have none, nor have lines that are no decisions.
+/// be read have none, nor have lines that are no decisions. The replaced file counts only if the current one was read from
+/// its beginning, so that no decisions between the two are missing.
 pub(super) fn newest(journal: &Path, most: usize) -> Vec<Record> {
-    let current = lines_at_end(journal, MOST_BYTES);
-    let left_bytes = MOST_BYTES.saturating_sub(current.len() as u64);
-    let replaced = lines_at_end(&replaced(journal), left_bytes);
-    let lines = [&current, &replaced].into_iter().flat_map(|it| it.rsplit(|byte| *byte == b'\n'));
-    let records = lines.filter_map(|line| serde_json::from_slice::<Record>(line).ok());
-    let decisions = records.filter(|it| !matches!(it.event, JournalEvent::Other));
-    let mut newest: Vec<_> = decisions.take(most).collect();
+    newest_within(journal, most, MOST_BYTES)
+}
+
+fn newest_within(journal: &Path, most: usize, most_bytes: u64) -> Vec<Record> {
+    let mut newest = Vec::new();
+    let mut take = |path: &Path, lines: &[u8]| {
+        let failed = take_newest(lines, most, &mut newest);
+        if failed > 0 {
+            log::warn!(
+                "{failed} lines at the end of {} are no decisions that can be read; they are left out",
+                path.display()
+            );
+        }
+    };
+    let is_longer = journal.metadata().is_ok_and(|it| it.len() > most_bytes);
+    if let Some(current) = lines_at_end(journal, most_bytes) {
+        take(journal, &current);
+        if !is_longer {
+            let left_bytes = most_bytes.saturating_sub(current.len() as u64);
+            let replaced = replaced(journal);
+            take(&replaced, &lines_at_end(&replaced, left_bytes).unwrap_or_default());
+        }
+    }
     newest.reverse();
     newest
+}
+
+/// Adds decisions, newest first, until there are so many. Returns the number of lines that are no records.
+fn take_newest(lines: &[u8], most: usize, newest: &mut Vec<Record>) -> usize {
+    let mut failed = 0;
+    for line in lines.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        if newest.len() >= most {
+            break;
+        }
+        match serde_json::from_slice::<Record>(line) {
+            Ok(record) if matches!(record.event, JournalEvent::Other) => {}
+            Ok(record) => newest.push(record),
+            Err(_) => failed += 1,
+        }
+    }
+    failed
 }
 
 /// The file that a full journal becomes.
@@ -32,13 +65,16 @@ pub(crate) fn replaced(journal: &Path) -> PathBuf {
     name.into()
 }
 
-fn lines_at_end(path: &Path, most_bytes: u64) -> Vec<u8> {
-    read_lines_at_end(path, most_bytes).unwrap_or_else(|error| {
-        if error.kind() != io::ErrorKind::NotFound {
+/// None if the file cannot be read; no lines if there is none.
+fn lines_at_end(path: &Path, most_bytes: u64) -> Option<Vec<u8>> {
+    match read_lines_at_end(path, most_bytes) {
+        Ok(lines) => Some(lines),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
+        Err(error) => {
             log::warn!("former decisions in {} cannot be read: {error}", path.display());
+            None
         }
-        Vec::new()
-    })
+    }
 }
 
 pub(super) fn read_lines_at_end(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
@@ -57,4 +93,39 @@ pub(super) fn read_lines_at_end(path: &Path, most_bytes: u64) -> io::Result<Vec<
         lines.drain(..first_end);
     }
     Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+    use super::*;
+
+    const FINISHED: &str =
+        "{\"time_ms\":1,\"kind\":\"finished\",\"container\":\"c\",\"node\":\"n\"}\n";
+
+    #[test]
+    fn the_replaced_file_is_read_only_after_all_of_the_current_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("decisions.jsonl");
+        std::fs::write(&file, FINISHED.repeat(3)).unwrap();
+        std::fs::write(replaced(&file), FINISHED).unwrap();
+        let line_bytes = FINISHED.len() as u64;
+        assert_eq!(newest_within(&file, 9, 5 * line_bytes).len(), 4);
+        // Its first line is cut in its middle, and more is left than a line of the other takes.
+        let most_bytes = 3 * line_bytes - 1;
+        assert_eq!(newest_within(&file, 9, most_bytes).len(), 2);
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(newest_within(&file, 9, most_bytes).len(), 1);
+    }
+
+    #[test]
+    fn lines_that_are_no_records_are_counted() {
+        let node = "{\"time_ms\":1,\"kind\":\"node\",\"node\":\"n\"}\n";
+        let no_container = "{\"time_ms\":1,\"kind\":\"finished\",\"node\":\"n\"}\n";
+        let lines = format!("\n{FINISHED}{node}{no_container}no JSON\n{FINISHED}{{\"time_ms\"");
+        let mut newest = Vec::new();
+        assert_eq!(take_newest(lines.as_bytes(), 9, &mut newest), 3);
+        assert_eq!(newest.len(), 2);
+    }
 }

@@ -11,12 +11,15 @@ use elastane_protocol::{CanLimit, Limits};
 use super::reason::ChangeReason;
 use super::{LastReport, LimitChange};
 
-/// The latest changes that are kept of a container.
-pub(super) const KEPT: usize = 12;
+/// The latest changes that are kept of a container: all limits may change at once.
+pub(super) const KEPT: usize = LIMIT_NAMES.len();
 
 const LIMITS: usize = LIMIT_NAMES.len();
 /// The place of memory in [`LIMIT_NAMES`].
 const MEMORY: usize = 2;
+
+/// [`Resources`] in half of their width, in the order of [`Resource::ALL`].
+type Amounts = [f32; Resource::ALL.len()];
 
 /// What a container's limits follow now.
 pub(super) struct Now<'a> {
@@ -37,10 +40,11 @@ pub(super) struct KnownContainer {
     planned: [Option<f32>; LIMITS],
     start_ms: i64,
     moved_ms: i64,
-    factors: Resources,
-    request: Resources,
+    factors: Amounts,
+    request: Amounts,
+    /// What it was lent on top of its demand; 0 without a loan.
+    lent: Amounts,
     is_by_virtual_cores: bool,
-    is_lent: bool,
     holds_more: bool,
     /// Oldest first.
     changes: VecDeque<LimitChange>,
@@ -56,10 +60,20 @@ impl Now<'_> {
         let reasoned = limits.reasoned(settings, *can_limit, *at_ms).all()[place]?;
         Some((reasoned.amount, reasoned.why))
     }
+
+    /// What the administrator or the agent changed of a limit since the last report.
+    fn set_up(&self, place: usize) -> Option<ChangeReason> {
+        let Self { last, this, .. } = self;
+        if setting(&last.settings, place) != setting(&this.settings, place) {
+            return Some(ChangeReason::Settings);
+        }
+        let is_changed = can_set(last.can_limit, place) != can_set(this.can_limit, place);
+        is_changed.then_some(ChangeReason::Abilities)
+    }
 }
 
 impl KnownContainer {
-    /// The first plan for a container. `in_force` is what the agent reports.
+    /// The first limits for a container. `in_force` is what the agent reports.
     pub(super) fn begin(now: &Now<'_>, in_force: Option<Limits>, factors: Resources) -> Self {
         let in_force = amounts(&in_force.unwrap_or_default());
         let is_taken_over = in_force.iter().any(Option::is_some);
@@ -67,32 +81,38 @@ impl KnownContainer {
             planned: in_force.map(|amount| amount.map(|amount| amount as f32)),
             start_ms: 0,
             moved_ms: 0,
-            factors,
-            request: now.limits.request(),
+            factors: narrow(factors),
+            request: narrow(now.limits.request()),
+            lent: Amounts::default(),
             is_by_virtual_cores: now.limits.is_by_virtual_cores(),
-            is_lent: false,
             holds_more: false,
-            changes: VecDeque::new(),
+            changes: VecDeque::with_capacity(KEPT),
         };
         let ran_before = now.started_ms < now.last.at_ms;
-        let reason = match now.last.decides {
+        known.changed(now, |_, place| match now.last.decides {
             _ if is_taken_over => ChangeReason::TakenOver,
             false if ran_before => ChangeReason::Decides,
+            true if ran_before => now.set_up(place).unwrap_or(ChangeReason::First),
             _ => ChangeReason::First,
-        };
-        known.changed(now, |_, _| reason);
+        });
         known.note(now);
         known
     }
 
     pub(super) fn go_on(&mut self, now: &Now<'_>, factors: impl Fn() -> Resources) {
-        let factors = match now.correction {
-            Some(_) => factors(),
-            None => self.factors,
-        };
+        // Corrections are not noted while the core does not decide.
+        let may_differ = now.correction.is_some() || !now.last.decides;
+        let factors = if may_differ { narrow(factors()) } else { self.factors };
         self.changed(now, |known, place| known.reason(now, place, factors));
         self.factors = factors;
         self.note(now);
+    }
+
+    /// The core does not decide about the node, which ends a loan.
+    pub(super) fn not_decided(&mut self, at_ms: i64) {
+        self.lift(at_ms, ChangeReason::NotDecided);
+        self.lent = Amounts::default();
+        self.holds_more = false;
     }
 
     /// Nothing is limited from this time on.
@@ -135,25 +155,25 @@ impl KnownContainer {
     fn note(&mut self, now: &Now<'_>) {
         self.start_ms = now.limits.start_ms();
         self.moved_ms = now.limits.moved_ms(now.started_ms);
-        self.request = now.limits.request();
+        self.request = narrow(now.limits.request());
         self.is_by_virtual_cores = now.limits.is_by_virtual_cores();
-        self.is_lent = self.is_lent_after(now.correction);
+        self.lent = self.lent_after(now.correction);
         let mut newest = self.changes.iter().rev().take_while(|it| it.at_ms == now.this.at_ms);
         let may_hold_more = self.holds_more || newest.any(|it| usize::from(it.place) == MEMORY);
         self.holds_more = may_hold_more
             && now.why(now.limits, MEMORY).is_some_and(|(_, why)| why == LimitReason::HoldsMore);
     }
 
-    fn is_lent_after(&self, correction: Option<&Reprovisioned>) -> bool {
+    fn lent_after(&self, correction: Option<&Reprovisioned>) -> Amounts {
         match correction.map(|it| it.what) {
-            Some(Correction::Opened { .. }) => true,
-            Some(Correction::Measured { .. } | Correction::Returned { .. }) => false,
-            Some(Correction::Reschedule { .. } | Correction::Unused { .. }) | None => self.is_lent,
+            Some(Correction::Opened { lent, .. }) => narrow(lent),
+            Some(Correction::Measured { .. } | Correction::Returned { .. }) => Amounts::default(),
+            Some(Correction::Reschedule { .. } | Correction::Unused { .. }) | None => self.lent,
         }
     }
 
     /// Why a limit that was planned is planned otherwise now.
-    fn reason(&self, now: &Now<'_>, place: usize, factors: Resources) -> ChangeReason {
+    fn reason(&self, now: &Now<'_>, place: usize, factors: Amounts) -> ChangeReason {
         let Now { last, this, limits, .. } = now;
         if !last.decides {
             return ChangeReason::Decides;
@@ -161,13 +181,10 @@ impl KnownContainer {
         if last.runs_out_ms() < this.at_ms {
             return ChangeReason::ReportedAgain;
         }
-        if setting(&last.settings, place) != setting(&this.settings, place) {
-            return ChangeReason::Settings;
+        if let Some(set_up) = now.set_up(place) {
+            return set_up;
         }
-        if can_set(last.can_limit, place) != can_set(this.can_limit, place) {
-            return ChangeReason::Abilities;
-        }
-        if self.request != limits.request() {
+        if self.request != narrow(limits.request()) {
             return ChangeReason::Request;
         }
         match (self.is_by_virtual_cores, limits.is_by_virtual_cores()) {
@@ -191,21 +208,22 @@ impl KnownContainer {
         &self,
         correction: Option<&Reprovisioned>,
         resource: Resource,
-        factors: Resources,
+        factors: Amounts,
     ) -> Option<ChangeReason> {
-        let (from, to) = (self.factors.get(resource) as f32, factors.get(resource) as f32);
+        let (from, to) = (self.factors[resource as usize], factors[resource as usize]);
+        let was_lent = self.lent[resource as usize] > 0.0;
         match correction.map(|it| it.what) {
             Some(Correction::Opened { lent, .. }) if lent.get(resource) > 0.0 => {
                 Some(ChangeReason::Lent)
             }
             Some(Correction::Measured { .. } | Correction::Unused { .. }) if from != to => {
-                Some(ChangeReason::Corrected { from, to, was_lent: self.is_lent })
+                Some(ChangeReason::Corrected { from, to, was_lent })
             }
             Some(Correction::Measured { .. } | Correction::Returned { .. }) => {
-                Some(ChangeReason::Returned)
+                was_lent.then_some(ChangeReason::Returned)
             }
             // A loan is smaller in its second slot if the node has less left then.
-            _ => self.is_lent.then_some(ChangeReason::Lent),
+            _ => was_lent.then_some(ChangeReason::Lent),
         }
     }
 
@@ -220,6 +238,10 @@ impl KnownContainer {
             _ => ChangeReason::Step { moved_s: seconds(moved_ms), why },
         }
     }
+}
+
+fn narrow(resources: Resources) -> Amounts {
+    resources.to_array().map(|amount| amount as f32)
 }
 
 fn seconds(ms: i64) -> i32 {

@@ -5,7 +5,7 @@ use elastane_core::plan::LimitReason;
 /// Why the plan has another limit for now than it had.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ChangeReason {
-    /// Nothing was planned before, and nothing was in force.
+    /// This process planned no limit before, and none was in force.
     First,
     /// This process plans for the first time, and the agent had limits in force.
     TakenOver,
@@ -49,7 +49,7 @@ impl ChangeReason {
     /// A sentence without its full stop.
     pub(crate) fn words(self) -> String {
         match self {
-            Self::First => "the first plan for the container since it started".to_owned(),
+            Self::First => "the first limits that this ResourceManager plans for it".to_owned(),
             Self::TakenOver => "the first plan of this ResourceManager, which started after the container; before, \
                                 the limit that the agent reported"
                 .to_owned(),
