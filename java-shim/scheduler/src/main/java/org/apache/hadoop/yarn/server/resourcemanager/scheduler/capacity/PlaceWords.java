@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -257,7 +258,7 @@ final class PlaceWords {
   }
 
   /** The first few: an application may request hundreds. */
-  private static String named(TreeSet<String> places) {
+  private static String named(SortedSet<String> places) {
     String named =
         places.stream()
             .limit(MOST_NAMES)

@@ -101,7 +101,7 @@ class RefreshableKeysTest {
         assertEquals(values.good, changed.path(key).asText(), key);
         assertTrue(link.guard().inService(), key);
 
-        if (values.bad != NONE_IS_BAD) {
+        if (values.bad != null) {
           IOException e =
               assertThrows(
                   IOException.class,

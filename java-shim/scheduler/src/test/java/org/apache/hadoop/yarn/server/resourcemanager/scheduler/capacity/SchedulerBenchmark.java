@@ -3,6 +3,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.hadoop.util.StringUtils;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler;
 import org.apache.log4j.Level;
 import org.apache.log4j.LogManager;
@@ -35,9 +36,9 @@ final class SchedulerBenchmark {
     progress("warming up");
     measure(new SchedulerCase(WaitingCase.FIRST_FITS, 100, 1, false));
     for (boolean isAsynchronous : new boolean[] {false, true}) {
-      for (String queues : arguments[2].split(",")) {
-        for (String pending : arguments[1].split(",")) {
-          for (String name : arguments[0].split(",")) {
+      for (String queues : StringUtils.getTrimmedStrings(arguments[2])) {
+        for (String pending : StringUtils.getTrimmedStrings(arguments[1])) {
+          for (String name : StringUtils.getTrimmedStrings(arguments[0])) {
             SchedulerCase measured =
                 new SchedulerCase(
                     WaitingCase.named(name),

@@ -276,9 +276,9 @@ class SchedulerSide implements AutoCloseable {
 
   /** Before a block, whose time does not count this. */
   void betweenBlocks() throws IOException {
-    if (scheduler instanceof FairScheduler) {
+    if (scheduler instanceof FairScheduler fair) {
       // A thread of its own does this every 500 ms, which is after the asks changed.
-      ((FairScheduler) scheduler).update();
+      fair.update();
     }
   }
 
@@ -287,14 +287,12 @@ class SchedulerSide implements AutoCloseable {
 
   /** Fails if the scheduler did not take part as it should. */
   void checkAtTheEnd() throws IOException {
-    if (!(scheduler instanceof CapacityScheduler)) {
+    if (!(scheduler instanceof CapacityScheduler capacity)) {
       return;
     }
     int active = 0;
     for (int i = 0; i < queues; i++) {
-      active +=
-          ((LeafQueue) ((CapacityScheduler) scheduler).getQueue(SchedulerCase.queue(i)))
-              .getNumActiveApplications();
+      active += ((LeafQueue) capacity.getQueue(SchedulerCase.queue(i))).getNumActiveApplications();
     }
     if (active != waiting.size() + 1) {
       throw new IllegalStateException("only " + active + " applications are active");

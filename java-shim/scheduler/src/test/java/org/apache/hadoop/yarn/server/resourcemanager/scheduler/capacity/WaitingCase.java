@@ -1,8 +1,5 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import org.apache.hadoop.net.NetworkTopology;
@@ -63,14 +60,12 @@ enum WaitingCase {
   List<ResourceRequest> asks(boolean isFirstOfItsQueue, String node) {
     Resource size = size(isFirstOfItsQueue);
     if (this != STRICT_LOCALITY) {
-      return Collections.singletonList(ask(ResourceRequest.ANY, size, true));
+      return List.of(ask(ResourceRequest.ANY, size, true));
     }
-    List<ResourceRequest> asks = new ArrayList<>();
-    for (String place : Arrays.asList(NetworkTopology.DEFAULT_RACK, ResourceRequest.ANY)) {
-      asks.add(ask(place, size, false));
-    }
-    asks.add(ask(node, size, true));
-    return asks;
+    return List.of(
+        ask(NetworkTopology.DEFAULT_RACK, size, false),
+        ask(ResourceRequest.ANY, size, false),
+        ask(node, size, true));
   }
 
   private static ResourceRequest ask(String place, Resource size, boolean isRelaxed) {
