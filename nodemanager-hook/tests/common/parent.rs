@@ -2,14 +2,14 @@
 
 use std::{
     collections::BTreeSet,
-    env, fs,
+    env, fs, io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use nix::unistd::geteuid;
+use nix::{errno::Errno, unistd::geteuid};
 
 use super::{Tree, read_number, skip};
 
@@ -81,15 +81,20 @@ impl Parent {
 
     /// Moves a tree to the parent.
     pub fn hold(&self, tree: &Tree) {
-        move_all(tree, |pid| self.hold_process(pid));
+        move_all(tree, |pid| self.try_to_hold(pid));
     }
 
     pub fn hold_process(&self, pid: u32) {
+        self.try_to_hold(pid).unwrap();
+    }
+
+    fn try_to_hold(&self, pid: u32) -> io::Result<()> {
         for group in self.groups() {
             // In version 1, systemd removes empty groups when it starts a unit.
-            fs::create_dir_all(&group).unwrap();
-            fs::write(group.join("cgroup.procs"), pid.to_string()).unwrap();
+            fs::create_dir_all(&group)?;
+            fs::write(group.join("cgroup.procs"), pid.to_string())?;
         }
+        Ok(())
     }
 
     /// Makes groups for a tree as the container executor does. Returns the one in the cpu hierarchy.
@@ -101,9 +106,7 @@ impl Parent {
             pass_on(&outer);
             let group = outer.join(&tree.id);
             fs::create_dir_all(&group).unwrap();
-            move_all(tree, |pid| {
-                fs::write(group.join("cgroup.procs"), pid.to_string()).unwrap();
-            });
+            move_all(tree, |pid| fs::write(group.join("cgroup.procs"), pid.to_string()));
         }
         self.executors_group("cpu", tree)
     }
@@ -192,16 +195,13 @@ impl Drop for Parent {
     }
 }
 
-/// Moves the processes of a tree until none is new: a shell may have forked before it was moved itself.
-fn move_all(tree: &Tree, move_process: impl Fn(u32)) {
-    let mut moved = BTreeSet::new();
-    loop {
-        let pids = tree.processes().into_iter().map(|(pid, _)| pid);
-        let new: Vec<u32> = pids.filter(|pid| moved.insert(*pid)).collect();
-        if new.is_empty() {
-            return;
-        }
-        new.into_iter().for_each(&move_process);
+/// Moves the root of a tree, and then what it forked before that: later forks begin in its group.
+fn move_all(tree: &Tree, move_process: impl Fn(u32) -> io::Result<()>) {
+    move_process(tree.pid()).unwrap();
+    for (pid, _) in tree.processes() {
+        let moved = move_process(pid);
+        let has_ended = |error: &io::Error| error.raw_os_error() == Some(Errno::ESRCH as i32);
+        assert!(moved.as_ref().err().is_none_or(has_ended), "{pid}: {moved:?}");
     }
 }
 
