@@ -4,16 +4,16 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use elastane_store::check_private_file;
+use elastane_store::{check_private_file, with_suffix};
 
 use crate::journal::{JournalEvent, Record};
 
 /// The most that is read of the journal, so that a start is not held up: a fraction of a second.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The newest decisions of the journal and of the file that it replaced, at most so many, oldest first. Files that cannot
-/// be read have none, nor have lines that are no decisions. The replaced file counts only if the current one was read from
-/// its beginning, so that no decisions between the two are missing.
+/// The newest decisions of the journal and of the file that it replaced, at most `most`, oldest first. What cannot be read
+/// is left out. The replaced file counts only if the current one was read from its beginning, so that no decisions between
+/// the two are missing.
 pub(super) fn newest(journal: &Path, most: usize) -> Vec<Record> {
     newest_within(journal, most, MOST_BYTES)
 }
@@ -42,7 +42,7 @@ fn newest_within(journal: &Path, most: usize, most_bytes: u64) -> Vec<Record> {
     newest
 }
 
-/// Adds decisions, newest first, until there are so many. Returns the number of lines that are no records.
+/// Adds decisions, newest first, until `newest` has `most`. Returns the number of lines that are no records.
 fn take_newest(lines: &[u8], most: usize, newest: &mut Vec<Record>) -> usize {
     let mut failed = 0;
     for line in lines.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -60,9 +60,7 @@ fn take_newest(lines: &[u8], most: usize, newest: &mut Vec<Record>) -> usize {
 
 /// The file that a full journal becomes.
 pub(crate) fn replaced(journal: &Path) -> PathBuf {
-    let mut name = journal.to_owned().into_os_string();
-    name.push(".1");
-    name.into()
+    with_suffix(journal, ".1")
 }
 
 /// None if the file cannot be read; no lines if there is none.
