@@ -3,62 +3,24 @@
 
 mod common;
 
-use common::{
-    GB, NODE, START_MS, commit, learn_named, named_submission, open_with, register, settings,
-    unencoded_report,
-};
-use elastane_protocol::{CanLimit, Limits, Report, VERSION, encode};
-use elastane_runtime::Elastane;
+use common::one_container::{CONTAINER, OneContainer, TWO_HALVES};
+use common::{GB, START_MS, commit, named_submission, settings};
+use elastane_protocol::{CanLimit, Limits, Report};
 use serde_json::{Value, json};
 
-const CONTAINER: &str = "container_1";
-/// In each 3 s: 2 cores for 30 s, then a quarter of a core for 30 s.
-const TWO_HALVES: [f32; 20] = {
-    let mut cores = [2.0; 20];
-    let mut slot = 10;
-    while slot < 20 {
-        cores[slot] = 0.25;
-        slot += 1;
-    }
-    cores
-};
-
-struct OneContainer {
-    elastane: Elastane,
-    sequence: u64,
-    folder: tempfile::TempDir,
+fn enforcing(name: &str, cores: &[f32], more: &[(&str, &str)]) -> OneContainer {
+    OneContainer::start(name, cores, "enforce", more)
 }
 
 impl OneContainer {
-    /// Of an application of this name, started at START_MS.
-    fn start(name: &str, cores: &[f32], more: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        learn_named(folder.path(), &[("known", cores)]);
-        let elastane = open_with(folder.path(), "enforce", more);
-        let mut one = Self { elastane, sequence: 0, folder };
-        let node = register(&one.elastane);
-        one.report(0, |report| report.containers.clear());
-        let submission = named_submission("application_1_0090", name);
-        let application = one.elastane.application_added(&submission, START_MS);
-        assert!(commit(&one.elastane, CONTAINER, application, node, START_MS));
-        one
-    }
-
     /// One core and half a GB; `change` may say otherwise.
     fn report(&mut self, after_s: i64, change: impl FnOnce(&mut Report)) {
-        self.sequence += 1;
-        let mut report = unencoded_report(self.sequence, &[(CONTAINER, 1.0, GB / 2)]);
-        change(&mut report);
-        let report = encode(&report).unwrap();
-        self.elastane.report(NODE, VERSION, &report, START_MS + after_s * 1_000).unwrap();
+        self.report_with(after_s * 1_000, GB / 2, change);
     }
 
     /// Of a limit: after how many seconds, from, to and why, newest first.
     fn changes(&self, limit: &str) -> Vec<(i64, Value, Value, String)> {
-        let question = json!({"about": "containers", "containers": [CONTAINER]});
-        let answer = self.elastane.answer(&question.to_string(), START_MS + 3_600_000).unwrap();
-        let answer: Value = serde_json::from_str(&answer).unwrap();
-        let changes = answer["containers"][0]["limit_changes"].as_array().unwrap().clone();
+        let changes = self.told(3_600_000)["limit_changes"].as_array().unwrap().clone();
         let of_it = changes.into_iter().filter(|it| it["limit"] == limit).map(|mut it| {
             let after_ms = it["at_ms"].as_i64().unwrap() - START_MS;
             let why = it["why"].as_str().unwrap().to_owned();
@@ -80,7 +42,7 @@ fn same(_: &mut Report) {}
 
 #[test]
 fn time_alone_is_the_next_step_of_the_plan() {
-    let mut one = OneContainer::start("known", &TWO_HALVES, &[]);
+    let mut one = enforcing("known", &TWO_HALVES, &[]);
     for after_s in (3..=36).step_by(3) {
         one.report(after_s, same);
     }
@@ -113,7 +75,7 @@ fn until_the_weight_falls(
 
 #[test]
 fn a_step_that_progress_brings_is_told_from_one_that_comes_with_time() {
-    let start = |cores| OneContainer::start("known", cores, &[("reprovision", "on")]);
+    let start = |cores| enforcing("known", cores, &[("reprovision", "on")]);
     let (after_s, why) = until_the_weight_falls(&mut start(&TWO_HALVES), |_| Some(4.0));
     assert!(after_s < 30, "{after_s}");
     assert!(why.starts_with("its progress: the plan of its profile goes on "), "{why}");
@@ -136,7 +98,7 @@ fn a_step_that_progress_brings_is_told_from_one_that_comes_with_time() {
 
 #[test]
 fn settings_and_abilities_are_told_for_the_limits_that_they_are_about() {
-    let mut one = OneContainer::start("known", &TWO_HALVES, &[]);
+    let mut one = enforcing("known", &TWO_HALVES, &[]);
     one.report(3, same);
     one.set("enforce", &[("plan.cpu.cap-ratio", "1.5")]);
     one.report(6, same);
@@ -155,7 +117,7 @@ fn settings_and_abilities_are_told_for_the_limits_that_they_are_about() {
 
 #[test]
 fn a_mode_that_is_left_and_a_plan_that_ran_out_lift_limits() {
-    let mut one = OneContainer::start("known", &[2.0; 100], &[]);
+    let mut one = enforcing("known", &[2.0; 100], &[]);
     one.report(3, same);
     one.set("observe", &[]);
     one.report(6, same);
@@ -180,7 +142,7 @@ fn a_mode_that_is_left_and_a_plan_that_ran_out_lift_limits() {
 
 #[test]
 fn memory_that_was_not_planned_is_told() {
-    let mut one = OneContainer::start("known", &[2.0; 100], &[("plan.memory", "on")]);
+    let mut one = enforcing("known", &[2.0; 100], &[("plan.memory", "on")]);
     let hold = |one: &mut OneContainer, after_s, bytes| {
         one.report(after_s, |report| report.containers[0].samples[0].usage.memory_bytes = bytes);
         one.newest("memory_bytes").3
@@ -195,7 +157,7 @@ fn memory_that_was_not_planned_is_told() {
 
 #[test]
 fn a_slow_container_is_told_what_it_was_lent_and_what_became_of_it() {
-    let mut one = OneContainer::start("known", &[2.0; 20], &[("reprovision", "on")]);
+    let mut one = enforcing("known", &[2.0; 20], &[("reprovision", "on")]);
     let mut cores = 1.0;
     for after_s in (3..=120).step_by(3) {
         one.report(after_s, |report| {
@@ -217,7 +179,7 @@ fn a_slow_container_is_told_what_it_was_lent_and_what_became_of_it() {
 
 #[test]
 fn a_loan_ends_with_the_mode_and_is_no_reason_afterwards() {
-    let mut one = OneContainer::start("known", &TWO_HALVES, &[("reprovision", "on")]);
+    let mut one = enforcing("known", &TWO_HALVES, &[("reprovision", "on")]);
     let lent = (3..=120).step_by(3).find(|after_s| {
         one.report(*after_s, same);
         one.newest("cpu_weight_cores").3.contains("is lent")
@@ -238,7 +200,7 @@ fn a_loan_ends_with_the_mode_and_is_no_reason_afterwards() {
 #[test]
 fn a_setting_is_told_where_nothing_was_limited_before_it() {
     let none = CanLimit::default();
-    let mut one = OneContainer::start("known", &TWO_HALVES, &[]);
+    let mut one = enforcing("known", &TWO_HALVES, &[]);
     one.report(3, |report| report.can_limit = none);
     one.report(6, same);
     assert_eq!(one.newest("cpu_weight_cores").3, "what the node's agent can limit changed");
@@ -246,7 +208,7 @@ fn a_setting_is_told_where_nothing_was_limited_before_it() {
 
 #[test]
 fn without_a_profile_a_share_changes_with_the_other_containers() {
-    let mut one = OneContainer::start("never seen", &[2.0; 20], &[]);
+    let mut one = enforcing("never seen", &[2.0; 20], &[]);
     one.report(3, same);
     let submission = named_submission("application_1_0091", "another");
     let another = one.elastane.application_added(&submission, START_MS);
@@ -260,7 +222,7 @@ fn without_a_profile_a_share_changes_with_the_other_containers() {
 
 #[test]
 fn limits_that_another_process_planned_are_taken_over() {
-    let mut one = OneContainer::start("known", &TWO_HALVES, &[]);
+    let mut one = enforcing("known", &TWO_HALVES, &[]);
     let limits = Limits { cpu_weight_cores: Some(0.5), ..Limits::default() };
     one.report(3, |report| report.containers[0].limits = Some(limits));
     let (at, from, to, why) = one.newest("cpu_weight_cores");
@@ -270,7 +232,7 @@ fn limits_that_another_process_planned_are_taken_over() {
 
 #[test]
 fn the_latest_six_of_a_container_are_kept_and_none_after_its_end() {
-    let mut one = OneContainer::start("known", &[2.0; 100], &[]);
+    let mut one = enforcing("known", &[2.0; 100], &[]);
     for after_s in 1..=20 {
         let ratio = if after_s % 2 == 0 { "1.5" } else { "3.0" };
         one.set("enforce", &[("plan.cpu.cap-ratio", ratio)]);

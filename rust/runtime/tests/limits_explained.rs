@@ -3,71 +3,28 @@
 
 mod common;
 
-use common::{
-    GB, NODE, START_MS, commit, learn_named, named_submission, open_with, register,
-    unencoded_report,
-};
-use elastane_protocol::{Limits, VERSION, encode};
-use elastane_runtime::Elastane;
+use common::one_container::{OneContainer, TWO_HALVES};
+use common::{GB, NODE};
+use elastane_protocol::Limits;
 use serde_json::{Value, json};
 
-const CONTAINER: &str = "container_1";
-/// In each 3 s: 2 cores for 30 s, then a quarter of a core for 30 s.
-const CORES: [f32; 20] = {
-    let mut cores = [2.0; 20];
-    let mut slot = 10;
-    while slot < 20 {
-        cores[slot] = 0.25;
-        slot += 1;
-    }
-    cores
-};
-
-struct OneContainer {
-    elastane: Elastane,
-    sequence: u64,
-    _folder: tempfile::TempDir,
+fn start(name: &str, mode: &str) -> OneContainer {
+    let more = [("plan.memory", "on"), ("plan.cpu.cap-ratio", "1.5")];
+    OneContainer::start(name, &TWO_HALVES, mode, &more)
 }
 
 impl OneContainer {
-    /// Of an application of this name, started at START_MS.
-    fn start(name: &str, mode: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        learn_named(folder.path(), &[("known", &CORES)]);
-        let more = [("plan.memory", "on"), ("plan.cpu.cap-ratio", "1.5")];
-        let elastane = open_with(folder.path(), mode, &more);
-        let mut one = Self { elastane, sequence: 0, _folder: folder };
-        let node = register(&one.elastane);
-        one.report(0, 0, None);
-        let submission = named_submission("application_1_0090", name);
-        let application = one.elastane.application_added(&submission, START_MS);
-        assert!(commit(&one.elastane, CONTAINER, application, node, START_MS));
-        one
-    }
-
     /// The agent reports this memory, and these limits in force.
     fn report(&mut self, after_ms: i64, memory_bytes: u64, limits: Option<Limits>) {
-        self.sequence += 1;
-        let containers = [(CONTAINER, 1.0, memory_bytes)];
-        let containers = if after_ms == 0 { &[][..] } else { &containers };
-        let mut report = unencoded_report(self.sequence, containers);
-        for container in &mut report.containers {
-            container.limits = limits;
-        }
-        let report = encode(&report).unwrap();
-        self.elastane.report(NODE, VERSION, &report, START_MS + after_ms).unwrap();
+        self.report_with(after_ms, memory_bytes, |report| report.containers[0].limits = limits);
     }
 
     /// The same are in the node's answer.
     fn limits(&self, after_ms: i64) -> Vec<Value> {
-        let ask = |question: &Value| -> Value {
-            let answer = self.elastane.answer(&question.to_string(), START_MS + after_ms).unwrap();
-            serde_json::from_str(&answer).unwrap()
-        };
-        let answer = ask(&json!({"about": "containers", "containers": [CONTAINER]}));
-        let of_node = ask(&json!({"about": "node", "node": NODE}));
-        assert_eq!(answer["containers"][0]["limits"], of_node["containers"][0]["limits"]);
-        answer["containers"][0]["limits"].as_array().unwrap().clone()
+        let limits = self.told(after_ms)["limits"].take();
+        let of_node = self.answer(&json!({"about": "node", "node": NODE}), after_ms);
+        assert_eq!(limits, of_node["containers"][0]["limits"]);
+        limits.as_array().unwrap().clone()
     }
 
     fn limit(&self, name: &str, after_ms: i64) -> Value {
@@ -82,7 +39,7 @@ fn why(limit: &Value) -> &str {
 
 #[test]
 fn a_weight_follows_the_plan_and_says_when_it_changes() {
-    let mut one = OneContainer::start("known", "enforce");
+    let mut one = start("known", "enforce");
     one.report(6_000, GB / 2, None);
     let weight = one.limit("cpu_weight_cores", 6_000);
     assert_eq!((&weight["in_force"], &weight["planned"]), (&Value::Null, &json!(2.0)));
@@ -110,7 +67,7 @@ fn a_weight_follows_the_plan_and_says_when_it_changes() {
 
 #[test]
 fn a_cap_is_never_below_the_request() {
-    let mut one = OneContainer::start("known", "enforce");
+    let mut one = start("known", "enforce");
     one.report(6_000, GB / 2, None);
     let early = one.limit("cpu_cap_cores", 6_000);
     assert_eq!(early["planned"], 3.0);
@@ -126,7 +83,7 @@ fn a_cap_is_never_below_the_request() {
 
 #[test]
 fn memory_says_what_it_follows() {
-    let mut one = OneContainer::start("known", "enforce");
+    let mut one = start("known", "enforce");
     one.report(6_000, GB / 2, None);
     let memory = |one: &OneContainer, after_ms| one.limit("memory_bytes", after_ms);
     assert!(why(&memory(&one, 6_000)).starts_with("the most that is planned from 6 s before"));
@@ -138,7 +95,7 @@ fn memory_says_what_it_follows() {
     );
     assert_eq!(ends["planned"], (3 * GB) as f64);
 
-    let mut one = OneContainer::start("known", "enforce");
+    let mut one = start("known", "enforce");
     one.report(9_000, 2 * GB, None);
     let holds = memory(&one, 9_000);
     assert!(why(&holds).starts_with("what it holds, margin included: more than"), "{holds}");
@@ -155,7 +112,7 @@ fn memory_says_what_it_follows() {
 
 #[test]
 fn without_a_profile_it_has_its_part_of_the_virtual_cores() {
-    let mut one = OneContainer::start("never seen", "enforce");
+    let mut one = start("never seen", "enforce");
     one.report(6_000, GB, None);
     let limits = one.limits(6_000);
     assert_eq!(limits.len(), 1, "{limits:?}");
@@ -165,7 +122,7 @@ fn without_a_profile_it_has_its_part_of_the_virtual_cores() {
 
 #[test]
 fn where_the_core_does_not_decide_nothing_is_planned_and_what_is_in_force_ends() {
-    let mut one = OneContainer::start("known", "observe");
+    let mut one = start("known", "observe");
     one.report(6_000, GB, None);
     assert_eq!(one.limits(6_000), Vec::<Value>::new());
     let limits = Limits { cpu_weight_cores: Some(1.0), ..Limits::default() };

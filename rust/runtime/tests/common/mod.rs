@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(dead_code, reason = "each test file uses some of them")]
 
+pub mod one_container;
 pub mod rounds;
 
 use std::collections::BTreeMap;
