@@ -5,7 +5,7 @@ use crate::demand::Demand;
 use crate::fit::Peaks;
 use crate::plan::PlanSettings;
 use crate::policy::{MinFrag, PolicyOptions};
-use elastane_protocol::CanLimit;
+use elastane_protocol::{CanLimit, Step};
 
 mod bookable;
 mod by_memory;
@@ -48,6 +48,22 @@ const LIMITS_CPU: CanLimit = CanLimit {
     network_sent: false,
     network_received: false,
 };
+
+impl<'a> NodeLimits<'a> {
+    /// Of every container that is limited, by id.
+    fn plans(
+        &self,
+        settings: &PlanSettings,
+        can_limit: CanLimit,
+        now_ms: i64,
+    ) -> Vec<(&'a str, Vec<Step>)> {
+        let all = self.containers();
+        let plans = all.map(|(id, _, limits)| (id, limits.steps(settings, can_limit, now_ms)));
+        let mut plans: Vec<_> = plans.filter(|(_, steps)| !steps.is_empty()).collect();
+        plans.sort_unstable_by_key(|(id, _)| *id);
+        plans
+    }
+}
 
 fn settings() -> ClusterSettings {
     ClusterSettings {

@@ -45,23 +45,6 @@ impl<'a> NodeLimits<'a> {
         Self { state, entry, lent_to, all_vcores: OnceCell::new(), most_steps }
     }
 
-    /// Limits of every container of the node, from `now_ms` on, for an agent with the abilities `can_limit`. A
-    /// container without an entry is not limited.
-    pub fn plans(
-        &self,
-        settings: &PlanSettings,
-        can_limit: CanLimit,
-        now_ms: i64,
-    ) -> Vec<(&'a str, Vec<Step>)> {
-        let mut plans: Vec<_> = self
-            .containers()
-            .map(|(id, _, limits)| (id, limits.steps(settings, can_limit, now_ms)))
-            .filter(|(_, steps)| !steps.is_empty())
-            .collect();
-        plans.sort_unstable_by_key(|(id, _)| *id);
-        plans
-    }
-
     /// What the limits of each container of the node follow.
     pub fn containers(&self) -> impl Iterator<Item = (&'a str, &'a Container, ContainerLimits)> {
         let containers = self.state.containers_on(self.entry);
