@@ -187,7 +187,8 @@ impl Told {
 
     fn rounds(&mut self, naming: Naming) -> Vec<Option<Vec<ApplicationId>>> {
         let (nodes, now_ms) = (self.nodes.clone(), self.now_ms);
-        let offer = |node| Offer { node, free: FREE, free_countables: &[1], naming };
+        let offer =
+            |node| Offer { node, free: FREE, free_countables: &[1], at_user_limit: &[], naming };
         let round = |node| self.cluster.offer(offer(node), now_ms);
         nodes.into_iter().map(round).collect()
     }

@@ -47,10 +47,18 @@ fn amounts(env: &Env<'_>, amounts: &JLongArray<'_>) -> Result<Vec<u64>, JavaFail
     Ok(values.into_iter().map(|value| u64::try_from(value).unwrap_or(0)).collect())
 }
 
+/// Null is none.
 fn numbers(env: &Env<'_>, array: &JIntArray<'_>) -> Result<Vec<jint>, JavaFailure> {
+    if array.is_null() {
+        return Ok(Vec::new());
+    }
     let mut numbers = vec![0; array.len(env)?];
     array.get_region(env, 0, &mut numbers)?;
     Ok(numbers)
+}
+
+fn applications(env: &Env<'_>, numbers: &JIntArray<'_>) -> Result<Vec<ApplicationId>, JavaFailure> {
+    self::numbers(env, numbers)?.into_iter().map(application).collect()
 }
 
 fn naming(number: jint) -> Result<Naming, JavaFailure> {
@@ -243,16 +251,19 @@ natives! {
         free_memory_bytes: jlong,
         free_vcores: jint,
         free_countables: JLongArray<'local>,
+        at_user_limit: JIntArray<'local>,
         named: jint,
         result_address: jlong,
         capacity: jint,
         now_ms: jlong,
     ) -> jint {
         let free_countables = amounts(env, &free_countables)?;
+        let at_user_limit = applications(env, &at_user_limit)?;
         let offer = Offer {
             node: node(number)?,
             free: request(free_memory_bytes, free_vcores),
             free_countables: &free_countables,
+            at_user_limit: &at_user_limit,
             naming: naming(named)?,
         };
         match core(handle)?.offer(offer, now_ms) {
@@ -273,9 +284,8 @@ natives! {
         applications: JIntArray<'local>,
         now_ms: jlong,
     ) {
-        let numbers = numbers(env, &applications)?;
-        let applications: Result<Vec<_>, _> = numbers.into_iter().map(application).collect();
-        core(handle)?.skipped(node(number)?, &applications?, now_ms);
+        let applications = self::applications(env, &applications)?;
+        core(handle)?.skipped(node(number)?, &applications, now_ms);
         Ok(())
     }
 

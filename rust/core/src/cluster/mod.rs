@@ -279,12 +279,13 @@ impl Cluster {
         free: Request,
         now_ms: i64,
     ) -> Option<Vec<ApplicationId>> {
-        self.offer(Offer { node, free, free_countables: &[], naming: Naming::Best }, now_ms)
+        let naming = Naming::Best;
+        self.offer(Offer { node, free, free_countables: &[], at_user_limit: &[], naming }, now_ms)
     }
 
     /// The same for any [`Offer`].
     pub fn offer(&mut self, offer: Offer<'_>, now_ms: i64) -> Option<Vec<ApplicationId>> {
-        round::Round { cluster: self, offer, now_ms }.run()
+        round::Round::new(self, offer, now_ms).run()
     }
 
     /// CapacityScheduler went past these applications that a round on `node` had named, in order:

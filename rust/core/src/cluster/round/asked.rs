@@ -24,6 +24,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         let line = round.cluster.waiting.lines()[row];
         let id = line.application;
         if !line.is_ordered
+            || round.is_left_out(row)
             || line.asks_countables
                 && !round.cluster.waiting.countables_of(row).fits_into(free_countables)
         {

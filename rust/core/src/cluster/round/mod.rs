@@ -19,7 +19,7 @@ pub(crate) use wait_reason::wait_reason;
 
 use super::ranking::{Contender, Contest, Judge};
 use super::state::{ApplicationId, NodeId, Request, Verdict};
-use super::waiting::{Note, WaitingTable};
+use super::waiting::{Note, Row, WaitingTable};
 use super::{Cluster, bookable};
 use crate::by_plan::ByPlan;
 use screened::ScreenedRound;
@@ -42,6 +42,8 @@ pub(crate) struct Round<'a> {
     pub(crate) cluster: &'a mut Cluster,
     pub(crate) offer: Offer<'a>,
     pub(crate) now_ms: i64,
+    /// The rows whose users are at their limits; none if no row's user is.
+    left_out: Option<Vec<bool>>,
 }
 
 /// A node that is offered to applications.
@@ -53,6 +55,9 @@ pub struct Offer<'a> {
     pub free: Request,
     /// The same of the other resource types, in the order of [`Countables`](super::Countables).
     pub free_countables: &'a [u64],
+    /// For each user to whom CapacityScheduler gives nothing more in a queue, one application of that user and queue.
+    /// The round leaves out all of the user's applications in the queue.
+    pub at_user_limit: &'a [ApplicationId],
     /// Which applications are named.
     pub naming: Naming,
 }
@@ -69,7 +74,11 @@ pub enum Naming {
     Fitting,
 }
 
-impl Round<'_> {
+impl<'a> Round<'a> {
+    pub(crate) fn new(cluster: &'a mut Cluster, offer: Offer<'a>, now_ms: i64) -> Self {
+        Self { cluster, offer, now_ms, left_out: None }
+    }
+
     /// The listed applications, in order; none where CapacityScheduler decides.
     pub(crate) fn run(mut self) -> Option<Vec<ApplicationId>> {
         let now_ms = self.now_ms;
@@ -82,6 +91,9 @@ impl Round<'_> {
         // CapacityScheduler sees a raised node's free space; a container has to fit the node itself.
         let registered = entry.registered_size(self.cluster.settings.virtual_cores_count);
         self.offer.free = self.offer.free.min(registered);
+        let Cluster { state, waiting, .. } = &mut *self.cluster;
+        self.left_out =
+            waiting.leave_out(self.offer.at_user_limit, &state.applications, node, now_ms);
         self.cluster.keeper.update(
             &self.cluster.settings,
             self.cluster.policy.peaks(),
@@ -127,6 +139,11 @@ impl Round<'_> {
         Some(order)
     }
 
+    /// Whether the user of a row is at its limit.
+    fn is_left_out(&self, row: Row) -> bool {
+        self.left_out.as_ref().is_some_and(|rows| rows[row])
+    }
+
     /// The applications that rest on the node because CapacityScheduler skipped them there.
     fn resting(&self) -> Vec<ApplicationId> {
         self.cluster.skips.resting(self.offer.node, &self.cluster.waiting, self.now_ms)
@@ -141,6 +158,7 @@ impl Round<'_> {
         let Cluster { settings, state, waiting, keeper, starts, bookable, .. } = &mut *self.cluster;
         let held_back = waiting.queues_short_of_memory();
         let (node, now_ms) = (self.offer.node, self.now_ms);
+        let left_out = self.left_out.as_deref();
         let entry = state.nodes.get(node)?;
         let screened = ScreenedRound {
             by,
@@ -151,6 +169,7 @@ impl Round<'_> {
             applications: &state.applications,
             offer: self.offer,
             kept: keeper.kept_on(self.offer, waiting),
+            left_out,
             now_ms,
         };
         Some(pass(&screened, waiting, held_back.as_deref()))

@@ -28,7 +28,7 @@ impl Round<'_> {
 
     /// The applications for which nothing but the missing room speaks against the node.
     pub(super) fn reservable(&self) -> impl Iterator<Item = &Line> {
-        let Self { cluster, offer, now_ms } = self;
+        let Self { cluster, offer, now_ms, .. } = self;
         let waiting = &cluster.waiting;
         let entry = cluster.state.nodes.get(offer.node);
         let entry = entry.filter(|entry| !entry.bookable.is_raised());
@@ -45,6 +45,7 @@ impl Round<'_> {
                 line.request.fits_into(entry.registered) && entry.countables.has(countables)
             };
             line.is_ordered
+                && !self.is_left_out(*row)
                 && entry.is_some_and(is_large_enough)
                 && !fits()
                 && kept.is_none_or(|kept| kept.admits(line, None, *now_ms))

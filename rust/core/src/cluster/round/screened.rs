@@ -21,6 +21,8 @@ pub(crate) struct ScreenedRound<'a> {
     pub(crate) now_ms: i64,
     pub(crate) settings: &'a ClusterSettings,
     pub(crate) kept: Option<KeptAsOffered>,
+    /// See [`Round`](super::Round).
+    pub(crate) left_out: Option<&'a [bool]>,
     pub(crate) claims: Option<&'a ClaimsOnNode>,
     pub(crate) shares: &'a Shares,
     pub(crate) applications: &'a Applications,
@@ -137,6 +139,7 @@ impl ScreenedRound<'_> {
         need: impl Fn() -> Need<'b>,
     ) -> Check {
         if !line.is_ordered
+            || self.left_out.is_some_and(|rows| rows[row])
             || !line.request.fits_into(self.offer.free)
             || line.asks_countables && !countables[row].fits_into(self.offer.free_countables)
         {

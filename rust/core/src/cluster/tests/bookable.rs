@@ -115,7 +115,8 @@ fn a_node_is_raised_for_an_application_that_its_queue_holds_back_and_no_round_na
     cluster.pending(app, Ask { count: 3, ..ask(3, 1) }, 0);
     assert_eq!(follow(&mut cluster, node, 0, 80_000), memory(1_125), "as if it waited");
     for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
-        let offer = Offer { node, free: request(16, 16), free_countables: &[], naming };
+        let offer =
+            Offer { node, free: request(16, 16), free_countables: &[], at_user_limit: &[], naming };
         assert_eq!(cluster.offer(offer, 80_000), Some(vec![]), "{naming:?}");
     }
     assert_eq!(cluster.wait_reason(app, 80_000), Some(WaitReason::Held));

@@ -18,7 +18,8 @@ fn offer_as(
     now_ms: i64,
 ) -> Vec<ApplicationId> {
     cluster.reported(node, physical(), now_ms);
-    let offer = Offer { node, free: request(4, 4), free_countables: &[gpus], naming };
+    let offer =
+        Offer { node, free: request(4, 4), free_countables: &[gpus], at_user_limit: &[], naming };
     cluster.offer(offer, now_ms).unwrap()
 }
 
@@ -133,7 +134,13 @@ fn a_node_that_has_the_gpus_is_kept_and_while_none_is_known_one_that_may_have_th
 
 /// An offer that tells what a node has and names nobody.
 fn silent(node: NodeId) -> Offer<'static> {
-    Offer { node, free: request(0, 0), free_countables: &[], naming: Naming::Best }
+    Offer {
+        node,
+        free: request(0, 0),
+        free_countables: &[],
+        at_user_limit: &[],
+        naming: Naming::Best,
+    }
 }
 
 #[test]

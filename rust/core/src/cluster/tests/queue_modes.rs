@@ -87,7 +87,8 @@ fn one_in_observe_waits_by_its_request_and_starts_nothing_above_the_nodes_size()
         modes(&mut cluster, &[]);
         assert_eq!(named(&mut cluster), Some(vec![app]));
         modes(&mut cluster, &[("root.a", false)]);
-        let offer = Offer { node, free: request(8, 8), free_countables: &[], naming };
+        let offer =
+            Offer { node, free: request(8, 8), free_countables: &[], at_user_limit: &[], naming };
         assert_eq!(cluster.offer(offer, now_ms), Some(vec![]));
         let why = RegisteredOnly::Observed(by_queue);
         let reason = cluster.wait_reason(app, now_ms);

@@ -23,7 +23,9 @@ fn best(cluster: &mut Cluster, node: NodeId) -> Vec<ApplicationId> {
 fn fitting(cluster: &mut Cluster, node: NodeId) -> Vec<ApplicationId> {
     let free = request(2, 2);
     let naming = Naming::Fitting;
-    cluster.offer(Offer { node, free, free_countables: &[], naming }, 0).unwrap()
+    cluster
+        .offer(Offer { node, free, free_countables: &[], at_user_limit: &[], naming }, 0)
+        .unwrap()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Applications that cannot be placed for a reason that only CapacityScheduler knows hide no other.
 
 use super::*;
+use crate::policy::{JobOrder, Ursa};
 
 /// Applications of the same demand, in the order of their submission, on a node with room for each.
 fn cluster(count: usize) -> (Cluster, NodeId, Vec<ApplicationId>) {
@@ -17,7 +18,8 @@ fn best(cluster: &mut Cluster, node: NodeId, now_ms: i64) -> Vec<ApplicationId> 
 }
 
 fn named(cluster: &mut Cluster, node: NodeId, naming: Naming, now_ms: i64) -> Vec<ApplicationId> {
-    let offer = Offer { node, free: request(8, 8), free_countables: &[0, 1], naming };
+    let offer =
+        Offer { node, free: request(8, 8), free_countables: &[0, 1], at_user_limit: &[], naming };
     cluster.offer(offer, now_ms).unwrap()
 }
 
@@ -137,6 +139,58 @@ fn countable_resources_must_be_free_in_every_naming() {
     cluster.set_standing(ids[0], &[0], Standing::Ordered);
     cluster.pending(ids[0], ask(1, 1), 0);
     assert_eq!(named(&mut cluster, node, Naming::Best, 0), ids);
+}
+
+/// Forty applications of one user, one of a second, and one of the first in another queue.
+fn of_two_users(cluster: &mut Cluster) -> (ApplicationId, [ApplicationId; 2]) {
+    let mut of = |name: &str, user, queue| {
+        let application = Application::new(name, name, queue, Demands::default(), 0).by_user(user);
+        let id = cluster.application_added(application);
+        cluster.pending(id, ask(1, 1), 0);
+        id
+    };
+    let first = of("first", "alice", "root.a");
+    (1..40).for_each(|number| _ = of(&format!("{number}"), "alice", "root.a"));
+    (first, [of("other user", "bob", "root.a"), of("other queue", "alice", "root.b")])
+}
+
+#[test]
+fn a_user_that_capacity_scheduler_gives_nothing_more_takes_no_place_from_others() {
+    let by_plan: Box<dyn Policy> = Box::new(MinFrag { peaks: Peaks::Strict });
+    let one_by_one = Box::new(Ursa { order: JobOrder::EarliestFirst });
+    for policy in [by_plan, one_by_one] {
+        let mut cluster = Cluster::new(settings(), policy);
+        let node = cluster.node_added("node-1:1", request(8, 8));
+        cluster.reported(node, physical(), 0);
+        let (first, others) = of_two_users(&mut cluster);
+        for naming in [Naming::Best, Naming::Rest, Naming::Fitting] {
+            let free = request(8, 8);
+            let all = Offer { node, free, free_countables: &[], at_user_limit: &[], naming };
+            let named = cluster.offer(all, 0).unwrap();
+            assert!(named.contains(&first), "{naming:?}");
+            let left_out = Offer { at_user_limit: &[first], ..all };
+            let mut named = cluster.offer(left_out, 0).unwrap();
+            named.sort_unstable();
+            assert_eq!(named, others, "{naming:?}");
+            assert_eq!(cluster.wait_reason(first, 0), Some(WaitReason::Skipped { node }));
+        }
+    }
+}
+
+#[test]
+fn no_node_is_reserved_for_a_user_that_capacity_scheduler_gives_nothing_more() {
+    let (mut cluster, node, ids) = cluster(1);
+    cluster.pending(ids[0], ask(8, 8), 0);
+    let free = request(4, 4);
+    let offer = |at_user_limit| Offer {
+        node,
+        free,
+        free_countables: &[],
+        at_user_limit,
+        naming: Naming::Best,
+    };
+    assert_eq!(cluster.offer(offer(&[]), 0).unwrap(), ids, "to be reserved for");
+    assert_eq!(cluster.offer(offer(&ids), 0).unwrap(), []);
 }
 
 #[test]

@@ -26,6 +26,11 @@ impl QueueNumbers {
         self.queues.len()
     }
 
+    /// The number of a queue with rows.
+    pub(super) fn number_of(&self, name: &str) -> Option<u32> {
+        self.by_name.get(name).copied()
+    }
+
     /// The number of users with rows of this queue.
     pub(super) fn users_in(&self, name: &str) -> usize {
         let queue = self.by_name.get(name).and_then(|number| self.queues.get(*number as usize));

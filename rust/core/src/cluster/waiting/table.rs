@@ -260,6 +260,35 @@ impl WaitingTable {
         }
     }
 
+    /// For each row, whether its user and queue are those of one of `applications`: CapacityScheduler gives this user
+    /// nothing more there, and would skip the row on `node`. `None` if there is no such row.
+    pub(crate) fn leave_out(
+        &mut self,
+        applications: &[ApplicationId],
+        known: &Applications,
+        node: NodeId,
+        now_ms: i64,
+    ) -> Option<Vec<bool>> {
+        let mut users_of_queues: HashMap<u32, Vec<&Arc<str>>> = HashMap::new();
+        for application in applications.iter().filter_map(|id| known.get(id)) {
+            if let Some(queue) = self.queues.number_of(&application.queue) {
+                users_of_queues.entry(queue).or_default().push(&application.user);
+            }
+        }
+        if users_of_queues.is_empty() {
+            return None;
+        }
+        let is_at_limit = |(line, user): (&Line, &Arc<str>)| {
+            users_of_queues.get(&line.queue).is_some_and(|users| users.contains(&user))
+        };
+        let left_out: Vec<bool> = self.lines.iter().zip(&self.users).map(is_at_limit).collect();
+        for row in (0..left_out.len()).filter(|row| left_out[*row]) {
+            self.lines[row].skipped_since_ms.get_or_insert(now_ms);
+            self.notes[row] = Note::Skipped { node };
+        }
+        Some(left_out)
+    }
+
     pub(crate) fn note(&mut self, id: ApplicationId, note: Note) {
         if let Some(row) = self.rows.get(&id).copied() {
             self.notes[row] = note;

@@ -145,6 +145,8 @@ public final class Natives {
    *
    * @param freeMemoryBytes the memory that CapacityScheduler can still allocate on the node
    * @param freeCountables the same for other resource types; see {@link #pending}
+   * @param atUserLimit one application of each user to whom CapacityScheduler gives nothing more in
+   *     a queue; the user's applications in that queue are left out. Null for none
    * @param named {@link #NAME_BEST}, {@link #NAME_REST} or {@link #NAME_FITTING}
    * @param resultAddress the address of a direct buffer of {@code capacity} native-endian ints
    * @return the count of applications; only {@code capacity} of them are written. -1 if
@@ -157,6 +159,7 @@ public final class Natives {
       long freeMemoryBytes,
       int freeVcores,
       long[] freeCountables,
+      int[] atUserLimit,
       int named,
       long resultAddress,
       int capacity,

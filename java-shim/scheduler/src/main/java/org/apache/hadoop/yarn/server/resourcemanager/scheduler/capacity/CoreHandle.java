@@ -137,6 +137,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
       long freeMemoryMib,
       int freeVirtualCores,
       long[] freeCountables,
+      int[] atUserLimit,
       int named,
       NumberBuffer result) {
     return call(
@@ -147,6 +148,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
                 memoryBytes(freeMemoryMib),
                 freeVirtualCores,
                 freeCountables,
+                atUserLimit,
                 named,
                 result.address(),
                 result.capacity(),

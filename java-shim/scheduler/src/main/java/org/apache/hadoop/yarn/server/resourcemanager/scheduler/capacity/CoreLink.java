@@ -85,7 +85,9 @@ final class CoreLink {
             node -> scheduler.getRMContext().getNodeLabelManager().getLabelsOnNode(node));
     preemption = new CapacityPreemption(scheduler, guard, core, nodes, containers);
     reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
-    rounds = new Rounds(core, nodes, applications, metrics, policies::count, virtualCoresCount);
+    UsersAtLimit atLimit = new UsersAtLimit(scheduler::getClusterResource, applications);
+    rounds =
+        new Rounds(core, nodes, applications, atLimit, metrics, policies::count, virtualCoresCount);
     settings = new LiveSettings(core, guard, enforcement, rounds, shown.status(), conf);
     events =
         new CoreEvents(
@@ -382,11 +384,7 @@ final class CoreLink {
     return applications;
   }
 
-  /**
-   * Tells the core what an attempt waits for now.
-   *
-   * @param attempt null if the application has none
-   */
+  /** Tells the core what an attempt waits for now; nothing if the attempt is null. */
   void pendingChanged(FiCaSchedulerApp attempt) {
     if (attempt != null) {
       guard.run(

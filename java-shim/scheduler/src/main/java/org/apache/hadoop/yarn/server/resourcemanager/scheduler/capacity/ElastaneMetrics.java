@@ -169,6 +169,10 @@ final class ElastaneMetrics implements MetricsSource {
     return rounds.value();
   }
 
+  long namedInVainCount() {
+    return namedInVain.value();
+  }
+
   long refusedCommitCount() {
     return refusedCommits.value();
   }

@@ -2,6 +2,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -131,6 +132,7 @@ final class QueueOrder {
   private final class Walk implements Iterator<FiCaSchedulerApp> {
     private final Round round;
     private final boolean isInCoresOrder;
+    private final Map<String, Boolean> usersAtLimit = new HashMap<>();
     private Iterator<FiCaSchedulerApp> candidates;
     private Predicate<FiCaSchedulerApp> mayGo;
     private Supplier<Iterator<FiCaSchedulerApp>> followers;
@@ -184,12 +186,17 @@ final class QueueOrder {
         if (isInCoresOrder) {
           round.skipped(offered);
         }
+        FiCaSchedulerApp skipped = offered;
+        usersAtLimit.computeIfAbsent(
+            skipped.getUser(), user -> round.isUserAtLimit(QueueOrder.this, skipped));
         offered = null;
       }
       while (true) {
         while (candidates.hasNext()) {
           FiCaSchedulerApp candidate = candidates.next();
-          if (mayGo.test(candidate) && !round.isLeftOut(candidate)) {
+          if (mayGo.test(candidate)
+              && !round.isLeftOut(candidate)
+              && !usersAtLimit.getOrDefault(candidate.getUser(), false)) {
             return candidate;
           }
         }

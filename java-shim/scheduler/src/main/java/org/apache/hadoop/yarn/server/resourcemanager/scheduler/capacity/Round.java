@@ -114,6 +114,11 @@ final class Round {
     skipped.add(attempt);
   }
 
+  /** Whether CapacityScheduler skipped an attempt since its user may have nothing more. */
+  boolean isUserAtLimit(QueueOrder queue, FiCaSchedulerApp attempt) {
+    return rounds.isUserAtLimit(node, queue, attempt);
+  }
+
   /** Tells the core which applications it named in vain. */
   void tellSkipped() {
     NodeRecord record = skipped.isEmpty() ? null : nodes.find(node.getNodeID());

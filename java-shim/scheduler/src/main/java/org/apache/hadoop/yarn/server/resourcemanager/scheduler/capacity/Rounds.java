@@ -3,6 +3,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import java.util.Collections;
 import java.util.function.IntSupplier;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
@@ -21,6 +22,7 @@ final class Rounds {
   private final CoreNodes nodes;
   private final CoreApplications applications;
   private final ElastaneMetrics metrics;
+  private final UsersAtLimit usersAtLimit;
   private final IntSupplier queues;
   private final boolean virtualCoresCount;
   private volatile PlacementOrder order = PlacementOrder.ELASTANE;
@@ -41,12 +43,14 @@ final class Rounds {
       CoreHandle core,
       CoreNodes nodes,
       CoreApplications applications,
+      UsersAtLimit usersAtLimit,
       ElastaneMetrics metrics,
       IntSupplier queues,
       boolean virtualCoresCount) {
     this.core = core;
     this.nodes = nodes;
     this.applications = applications;
+    this.usersAtLimit = usersAtLimit;
     this.metrics = metrics;
     this.queues = queues;
     this.virtualCoresCount = virtualCoresCount;
@@ -100,6 +104,7 @@ final class Rounds {
     Resource free = free(node);
     int freeVirtualCores = virtualCoresCount ? free.getVirtualCores() : Integer.MAX_VALUE;
     long[] freeCountables = PendingAsks.countablesOf(free);
+    int[] atUserLimit = usersCount(node) ? usersAtLimit.numbers() : null;
     NumberBuffer answer;
     int count = BEST_OF_QUEUE * Math.max(1, queues.getAsInt());
     long beginNs = System.nanoTime();
@@ -107,7 +112,13 @@ final class Rounds {
       answer = answerBuffer(count);
       count =
           core.round(
-              record.number, free.getMemorySize(), freeVirtualCores, freeCountables, named, answer);
+              record.number,
+              free.getMemorySize(),
+              freeVirtualCores,
+              freeCountables,
+              atUserLimit,
+              named,
+              answer);
     } while (count > answer.capacity());
     metrics.round(System.nanoTime() - beginNs);
     if (count < 0) {
@@ -118,6 +129,19 @@ final class Rounds {
       return record.isRaised() ? NOBODY : null;
     }
     return answer.toArray(count);
+  }
+
+  /**
+   * Whether CapacityScheduler gives the user of an attempt, which it skipped on the node, nothing
+   * more on any node like this.
+   */
+  boolean isUserAtLimit(FiCaSchedulerNode node, QueueOrder queue, FiCaSchedulerApp attempt) {
+    return usersCount(node) && usersAtLimit.isAtLimit(queue, attempt);
+  }
+
+  /** On a node with a label, users' limits count in one of CapacityScheduler's two walks only. */
+  private static boolean usersCount(FiCaSchedulerNode node) {
+    return RMNodeLabelsManager.NO_LABEL.equals(node.getPartition());
   }
 
   /** CapacityScheduler skipped applications that the core had named for a node. */

@@ -1,0 +1,177 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.Collections;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
+import org.apache.hadoop.yarn.api.records.NodeLabel;
+import org.apache.hadoop.yarn.api.records.ResourceBlacklistRequest;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
+import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * While a user has all that CapacityScheduler gives it, the core names none of its applications.
+ *
+ * <p>A user's limit is an eighth of the 16 GiB of queue a. CapacityScheduler lets it pass that by a
+ * container.
+ */
+class UsersAtLimitTest {
+  private static final int LIMIT_MIB = 2048;
+
+  @TempDir Path directory;
+
+  private Configuration conf;
+  private TestCluster cluster;
+  private MockNM node;
+  private MockAM first;
+  private MockAM second;
+  private int containersAtLimit;
+
+  @BeforeEach
+  void reachTheLimit() throws Exception {
+    conf = TestCluster.enforcing(directory);
+    conf.set("hadoop.user.group.static.mapping.overrides", "somebody=somebody;another=another");
+    conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1");
+    TestCluster.queues(conf, "small", "a");
+    setUserLimitFactor("0.125");
+    labels();
+    cluster = TestCluster.start(conf);
+    node = cluster.registerReporting("127.0.0.1:1", 32768, 512);
+    first = launch("another");
+    second = launch("another");
+    cluster.ask(first, 512, 100);
+    cluster.ask(second, 512, 100);
+    cluster.heartbeatUntil("the user is beyond its limit", () -> usedMib() > LIMIT_MIB, node);
+    cluster.heartbeat(node);
+    containersAtLimit = containersOfBoth();
+  }
+
+  @AfterEach
+  void stop() {
+    cluster.close();
+  }
+
+  @Test
+  void itsApplicationsAreNamedInVainOnceAndNotAgain() throws Exception {
+    long before = cluster.metrics().namedInVainCount();
+    heartbeats(8);
+    assertEquals(before, cluster.metrics().namedInVainCount());
+
+    MockAM other = launch("somebody");
+    cluster.ask(other, 512, 2);
+    heartbeats(2);
+    assertEquals(3, cluster.containers(other), "another user's");
+    assertEquals(containersAtLimit, containersOfBoth());
+  }
+
+  @Test
+  void itGetsMoreAtOnceWhenAContainerHasEnded() throws Exception {
+    cluster.end(node, cluster.containers(first) > 1 ? first : second, 2);
+    heartbeats(1);
+    assertEquals(containersAtLimit, containersOfBoth());
+  }
+
+  @Test
+  void itGetsMoreAtOnceWhenItsLimitIsRaised() throws Exception {
+    setUserLimitFactor("1");
+    cluster.scheduler().reinitialize(conf, cluster.resourceManager().getRMContext());
+    heartbeats(1);
+    assertTrue(containersOfBoth() > containersAtLimit);
+  }
+
+  /** With a reservation to give back, an application may go beyond its user's limit. */
+  @Test
+  void itIsNamedAllTheSameWhileItsQueueHasAReservation() throws Exception {
+    MockNM full = cluster.register("127.0.0.2:1", 1024, 16);
+    MockAM other = launch("somebody", full);
+    other.allocate(
+        AllocateRequest.newInstance(
+            0,
+            0f,
+            null,
+            null,
+            ResourceBlacklistRequest.newInstance(Collections.singletonList("127.0.0.1"), null)));
+    cluster.ask(other, 1024, 1);
+    cluster.heartbeatUntil(
+        "the node is reserved",
+        () -> cluster.schedulerNode(full).getReservedContainer() != null,
+        full);
+    long before = cluster.metrics().namedInVainCount();
+    cluster.heartbeat(node);
+    assertTrue(cluster.metrics().namedInVainCount() > before);
+  }
+
+  /** CapacityScheduler lends such nodes beyond the users' limits. */
+  @Test
+  void itGetsANodeWhoseLabelIsNotExclusive() throws Exception {
+    MockNM shared = cluster.registerReporting("127.0.0.1:2", 4096, 64);
+    RMNodeLabelsManager labels = cluster.resourceManager().getRMContext().getNodeLabelManager();
+    labels.addToCluserNodeLabels(Collections.singletonList(NodeLabel.newInstance("shared", false)));
+    labels.addLabelsToNode(
+        Collections.singletonMap(shared.getNodeId(), Collections.singleton("shared")));
+    cluster.resourceManager().drainEvents();
+    cluster.heartbeatUntil("it gets the node", () -> cluster.allocatedMib(shared) > 0, shared);
+  }
+
+  private int containersOfBoth() {
+    return cluster.containers(first) + cluster.containers(second);
+  }
+
+  private long usedMib() {
+    LeafQueue queue = (LeafQueue) cluster.capacityScheduler().getQueue("root.a");
+    return queue.getUser("another").getUsed().getMemorySize();
+  }
+
+  private void heartbeats(int count) throws Exception {
+    for (int i = 0; i < count; i++) {
+      cluster.heartbeat(node);
+    }
+  }
+
+  private void setUserLimitFactor(String factor) {
+    conf.set("yarn.scheduler.capacity.root.a.user-limit-factor", factor);
+  }
+
+  private void labels() {
+    conf.setBoolean(YarnConfiguration.NODE_LABELS_ENABLED, true);
+    conf.set(
+        YarnConfiguration.FS_NODE_LABELS_STORE_ROOT_DIR,
+        directory.resolve("labels").toUri().toString());
+    conf.set("yarn.scheduler.capacity.root.accessible-node-labels.shared.capacity", "100");
+    for (String queue : new String[] {"a", "small"}) {
+      String prefix = "yarn.scheduler.capacity.root." + queue + ".accessible-node-labels";
+      conf.set(prefix, "shared");
+      conf.set(prefix + ".shared.capacity", "50");
+    }
+  }
+
+  private MockAM launch(String user) throws Exception {
+    return launch(user, node);
+  }
+
+  private MockAM launch(String user, MockNM on) throws Exception {
+    RMApp application =
+        MockRMAppSubmitter.submit(
+            cluster.resourceManager(),
+            MockRMAppSubmissionData.Builder.createWithMemory(512, cluster.resourceManager())
+                .withUser(user)
+                .withQueue("a")
+                .withUnmanagedAM(false)
+                .build());
+    cluster.resourceManager().drainEvents();
+    return MockRM.launchAndRegisterAM(application, cluster.resourceManager(), on);
+  }
+}
