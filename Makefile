@@ -16,6 +16,13 @@ REPEATS ?= 4
 CASES ?=
 PENDING ?=
 QUEUES ?=
+# Of `make bench-sls`: numbers of nodes with commas, applications, containers in all, seconds for each scheduler, and
+# CapacityScheduler's maximum-offswitch-assignments
+NODES ?= 1000,5000,10000
+APPLICATIONS ?= 1000
+CONTAINERS ?= 100000
+SLS_SECONDS ?= 600
+OFF_SWITCH ?= 1
 # Of `make bench-cluster`: the state of the cluster, runs of each, ALL=1 for all that is compared, a folder of series
 STATE ?= memory-bound
 SEEDS ?= 1
@@ -65,7 +72,7 @@ export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
 	test-spark-plugin test-versions test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
-	bench-scheduler bench-questions bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
+	bench-scheduler bench-sls bench-questions bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist dist-sbom clean
 
 help: ## lists these targets
@@ -199,6 +206,11 @@ bench-heartbeat: build-rust ## times an idle heartbeat against CapacityScheduler
 bench-scheduler: build-rust ## times heartbeats while applications wait, beside CapacityScheduler and FairScheduler (CASES, PENDING, QUEUES): 15 minutes
 	$(MAVEN) test-compile exec:exec@bench-scheduler -pl java-shim/scheduler $(if $(CASES),-Dbench.cases=$(CASES)) \
 		$(if $(PENDING),-Dbench.pending=$(PENDING)) $(if $(QUEUES),-Dbench.queues=$(QUEUES))
+
+bench-sls: fetch build-rust ## runs Hadoop's load simulator on CapacityScheduler and Elastane (NODES, APPLICATIONS, CONTAINERS): 15 minutes
+	$(MAVEN) test-compile -pl java-shim/scheduler
+	cd tests && $(PYTHON) -m sls --nodes $(NODES) --applications $(APPLICATIONS) --containers $(CONTAINERS) \
+		--seconds $(SLS_SECONDS) --off-switch $(OFF_SWITCH)
 
 bench-questions: ## times how long people's questions hold the core's lock; fails above its bounds
 	$(CARGO) test --release --locked --jobs $(JOBS) -p elastane-runtime --lib service_lock -- --ignored --nocapture
