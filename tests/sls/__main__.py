@@ -46,6 +46,12 @@ def main() -> int:
 
 def _compare(simulator: Simulator, load: Load, folder: Path) -> bool:
     measured = {name: simulator.run(name, load, folder / name) for name in SCHEDULERS}
+    for name, figures in measured.items():
+        if figures.is_slow(load.nodes):
+            warn(
+                f"{name}: {figures.heartbeats_per_s:.0f} heartbeats a second of {load.nodes} nodes:"
+                " this machine is too slow or too busy for this load"
+            )
     failures = [f"{name}: {text}" for name in SCHEDULERS for text in measured[name].failures]
     for failure in failures[:MOST_FAILURES_SHOWN]:
         warn(failure)

@@ -16,9 +16,10 @@ def written(**changed: Any) -> dict[str, Any]:
         "cpuUsOfContainer": 50.0,
         "p99Us": 90.0,
         "longestMs": 0.8,
-        "longestCpuMs": 0.5,
+        "longest": [{"cpuMs": 0.5}, {"cpuMs": 0.3}],
         "overMillisecond": 0,
-        "heartbeats": 1000,
+        "cpuOverMillisecond": 0,
+        "heartbeatsPerSecond": 1000.0,
         "checks": 3,
         "elastane": {},
         "failures": [],
@@ -57,5 +58,21 @@ def test_the_line_has_elastanes_longest_call_and_the_ratios_to_capacity_schedule
     assert fields["ratio"] == "0.750"
     assert fields["longest_ms"] == "3.00"
     assert fields["capacity_longest_ms"] == "0.80"
+    assert fields["longest_cpu_ms"] == "0.50"
     assert fields["cpu_ratio"] == "1.50"
     assert fields["left_rounds"] == "4"
+
+
+def test_there_is_a_line_when_nothing_was_placed() -> None:
+    counters = {"Rounds": 0, "RoundsLeftToCapacityScheduler": 0, "Reports": 0}
+    nothing = Figures.parse(written(containersPerSecond=0.0, cpuUsOfContainer=0.0, longest=[]))
+    elastane = Figures.parse(written(elastane=counters))
+
+    assert "ratio=nan" in line(10, nothing, elastane)
+
+
+def test_a_machine_that_handles_too_few_heartbeats_is_slow() -> None:
+    figures = Figures.parse(written(heartbeatsPerSecond=89.0))
+
+    assert figures.is_slow(100)
+    assert not figures.is_slow(95)

@@ -11,17 +11,20 @@ import java.util.TreeMap;
 final class LoadFigures {
   double containersPerSecond;
   int containers;
-  long heartbeats;
+  double heartbeatsPerSecond;
   double cpuUsOfHeartbeat;
   double cpuUsOfContainer;
 
-  /** The heartbeats after the warm-up, which the next five figures are of. */
+  /** The heartbeats after the warm-up, which the figures up to the longest are of. */
   int warmHeartbeats;
 
   double p99Us;
   double longestMs;
-  double longestCpuMs;
   long overMillisecond;
+  long cpuOverMillisecond;
+
+  /** Those of the most CPU time. */
+  List<LongHeartbeats.LongHeartbeat> longest = new ArrayList<>();
 
   double longestFromStartMs;
   int checks;

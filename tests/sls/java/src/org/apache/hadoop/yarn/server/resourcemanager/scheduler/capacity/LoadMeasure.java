@@ -19,6 +19,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
  */
 final class LoadMeasure {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static final long NS_PER_MS = 1_000_000;
   private static final long CHECK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
 
   /** The share of the containers whose heartbeats warm the JVM up, for the longest and the p99. */
@@ -29,8 +30,11 @@ final class LoadMeasure {
   private long[] tookNs = new long[1 << 16];
   private int warmHeartbeats;
   private long heartbeats;
+  private long firstHeartbeatNs;
+  private long lastHeartbeatNs;
   private long heartbeatCpuNs;
-  private long longestCpuNs;
+  private final LongHeartbeats longest = new LongHeartbeats();
+  private long cpuOverMillisecond;
   private long longestFromStartNs;
   private int placed;
   private long firstPlacedNs;
@@ -60,11 +64,16 @@ final class LoadMeasure {
     if (isCheckDue()) {
       check(check);
     }
+    int placedBefore = placed();
     long cpuBeganNs = THREADS.getCurrentThreadCpuTime();
     long beganNs = System.nanoTime();
     handler.accept(event);
     long endedNs = System.nanoTime();
-    heartbeat(endedNs - beganNs, THREADS.getCurrentThreadCpuTime() - cpuBeganNs);
+    heartbeat(endedNs - beganNs, THREADS.getCurrentThreadCpuTime() - cpuBeganNs, placedBefore);
+  }
+
+  private synchronized int placed() {
+    return placed;
   }
 
   private synchronized void count(SchedulerEventType type) {
@@ -99,14 +108,20 @@ final class LoadMeasure {
     }
   }
 
-  private synchronized void heartbeat(long wallNs, long cpuNs) {
-    heartbeats++;
+  private synchronized void heartbeat(long wallNs, long cpuNs, int placedBefore) {
+    lastHeartbeatNs = System.nanoTime();
+    if (heartbeats++ == 0) {
+      firstHeartbeatNs = lastHeartbeatNs;
+    }
     heartbeatCpuNs += cpuNs;
     longestFromStartNs = Math.max(longestFromStartNs, wallNs);
     if (placed * WARM_UP_SHARE < expectedContainers) {
       return;
     }
-    longestCpuNs = Math.max(longestCpuNs, cpuNs);
+    longest.add(wallNs, cpuNs, placed - placedBefore);
+    if (cpuNs > NS_PER_MS) {
+      cpuOverMillisecond++;
+    }
     if (warmHeartbeats == tookNs.length) {
       tookNs = Arrays.copyOf(tookNs, 2 * tookNs.length);
     }
@@ -168,15 +183,17 @@ final class LoadMeasure {
     long placingNs = lastPlacedNs - firstPlacedNs - checksBeforeLastPlacedNs;
     figures.containersPerSecond = placingNs > 0 ? placed * 1e9 / placingNs : 0;
     figures.containers = placed;
-    figures.heartbeats = heartbeats;
+    figures.heartbeatsPerSecond =
+        heartbeats < 2 ? 0 : (heartbeats - 1) * 1e9 / (lastHeartbeatNs - firstHeartbeatNs);
     figures.cpuUsOfHeartbeat = heartbeats == 0 ? 0 : heartbeatCpuNs / 1e3 / heartbeats;
     figures.cpuUsOfContainer = placed == 0 ? 0 : heartbeatCpuNs / 1e3 / placed;
     figures.warmHeartbeats = warm.length;
     figures.p99Us = warm.length == 0 ? 0 : warm[(int) (warm.length * 99L / 100)] / 1e3;
     figures.longestMs = warm.length == 0 ? 0 : warm[warm.length - 1] / 1e6;
-    figures.longestCpuMs = longestCpuNs / 1e6;
+    figures.longest = longest.sorted();
+    figures.cpuOverMillisecond = cpuOverMillisecond;
     figures.longestFromStartMs = longestFromStartNs / 1e6;
-    figures.overMillisecond = Arrays.stream(warm).filter(ns -> ns > 1_000_000).count();
+    figures.overMillisecond = Arrays.stream(warm).filter(ns -> ns > NS_PER_MS).count();
     figures.checks = checks;
     figures.checksSeconds = checksNs / 1e9;
     figures.failures = new ArrayList<>(failures);

@@ -62,7 +62,7 @@ final class SimulatedReports implements AutoCloseable {
       new UsageReports(link.guard(), link.core(), link.metrics())
           .report(id, TestCluster.PROTOCOL_VERSION, body);
       sent.incrementAndGet();
-    } catch (IOException | IllegalArgumentException e) {
+    } catch (IOException | RuntimeException e) {
       onRefusal.accept("the report of " + id + " was refused: " + e);
     }
   }
