@@ -3,7 +3,7 @@
 //! On cgroup v1 the kernel signals an eventfd when the usage of a group passes a threshold. On v2
 //! the kernel marks `memory.events` when a group passes `memory.high`. So nothing is polled: a
 //! thread waits in [`MemoryWatch::wait`] and the agent raises the limits of the groups it returns. While the agent is busy,
-//! the thread raises limits of v1 itself ([`Follower`]).
+//! the thread raises limits itself ([`Follower`]).
 #![allow(missing_docs, reason = "public for the integration tests only")]
 
 mod follower;
@@ -32,7 +32,7 @@ const MOST_ROOM_BYTES: u64 = 512 * 1024 * 1024;
 const EVENTS_AT_ONCE: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WatchId(u64);
+pub struct WatchId(pub(crate) u64);
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Cause {

@@ -98,11 +98,6 @@ fn without_a_watch_a_growing_process_hits_its_limit() {
     assert!(!group.grow(500, Duration::ZERO).has_grown());
 }
 
-/// On v2 the kernel slows a container down at first, and its limit waits for the agent.
-fn is_version_1() -> bool {
-    MemoryGroup::new(FIRST_LIMIT).version == Version::One
-}
-
 /// The agent that a [`Follower`] brings wakes to.
 type Agent = parking_lot::Mutex<Vec<Wake>>;
 
@@ -113,7 +108,7 @@ fn grow_while_the_agent_is_busy(mib: u64, is_allowed: bool) -> (bool, Option<u64
     let (watch, raises) = (MemoryWatch::new().unwrap(), UrgentRaises::new(64 * MIB));
     let id = watch.watch(&group.path, group.version, FIRST_LIMIT * MIB).unwrap();
     if is_allowed {
-        raises.allow(id, &group.path).unwrap();
+        raises.allow(id, &group.path, group.version).unwrap();
     }
     let (agent, is_over) = (Agent::default(), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -136,9 +131,6 @@ fn grow_while_the_agent_is_busy(mib: u64, is_allowed: bool) -> (bool, Option<u64
 #[test]
 fn a_limit_rises_while_the_agent_is_busy() {
     let _alone = alone();
-    if !is_version_1() {
-        return;
-    }
     let (has_grown, limit) = grow_while_the_agent_is_busy(500, true);
     assert!(has_grown, "the process was killed");
     let limit = limit.expect("the agent is told how far it rose");
@@ -149,21 +141,16 @@ fn a_limit_rises_while_the_agent_is_busy() {
 #[test]
 fn a_limit_that_is_not_the_agents_alone_waits_for_it() {
     let _alone = alone();
-    if is_version_1() {
-        assert_eq!(grow_while_the_agent_is_busy(500, false), (false, None));
-    }
+    assert_eq!(grow_while_the_agent_is_busy(500, false), (false, None));
 }
 
 #[test]
 fn page_cache_raises_no_limit_and_a_forbidden_raise_writes_nothing() {
     let _alone = alone();
-    if !is_version_1() {
-        return;
-    }
     let group = MemoryGroup::new(FIRST_LIMIT);
     let (watch, raises) = (MemoryWatch::new().unwrap(), UrgentRaises::new(64 * MIB));
     let id = watch.watch(&group.path, group.version, FIRST_LIMIT * MIB).unwrap();
-    raises.allow(id, &group.path).unwrap();
+    raises.allow(id, &group.path, group.version).unwrap();
     let mut growing = group.grow(60, Duration::ZERO);
     assert!(growing.has_grown());
     raises.raise(id);

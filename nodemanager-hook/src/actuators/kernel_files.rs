@@ -5,11 +5,13 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use nix::errno::Errno;
 
 use super::{
+    UrgentRaises,
     change_order::{LimitFiles, write_in_order},
     cpu_limits::{CpuSurroundings, PERIOD, tightest_from},
     file_access::{KernelFileError, not_written, open_to_write, read_value, write_at_start},
@@ -26,6 +28,8 @@ pub struct KernelFiles {
     tightest_cores: HashMap<PathBuf, Option<f64>>,
     /// Version 1: the CPU periods of the agent's own groups.
     periods_us: HashMap<PathBuf, u64>,
+    /// None if no limit rises without the agent.
+    raises: Option<Arc<UrgentRaises>>,
 }
 
 #[derive(Debug, Default)]
@@ -36,6 +40,11 @@ struct Group {
 }
 
 impl KernelFiles {
+    /// Writes no limit of version 2 that rose without the agent.
+    pub fn beside(raises: Arc<UrgentRaises>) -> Self {
+        Self { raises: Some(raises), ..Self::default() }
+    }
+
     /// Writes all changes in an order in which no group is ever tighter than one of its
     /// descendants: groups are loosened from the outermost one inwards, then tightened from the
     /// innermost one outwards. If a failed write would leave a group tighter than a descendant, the
@@ -60,7 +69,14 @@ impl KernelFiles {
         }
         let known = self.groups.entry(group.into()).or_default();
         known.values.remove(&file);
-        known.write(group, file, value)?;
+        let mut write = || {
+            refuse_below_charged(group, file, value)?;
+            known.write(group, file, value)
+        };
+        match &self.raises {
+            Some(raises) => raises.unless_risen(group, file, write)?,
+            None => write()?,
+        }
         known.values.insert(file, value);
         Ok(true)
     }
@@ -152,6 +168,25 @@ impl Group {
         write_at_start(&open, &text).map_err(failed)?;
         self.open.insert(name, open);
         Ok(())
+    }
+}
+
+/// A `memory.max` below what is charged kills. More may be charged than when the value was computed: other writes take time.
+fn refuse_below_charged(
+    group: &Path,
+    file: LimitFile,
+    value: Value,
+) -> Result<(), KernelFileError> {
+    let (LimitFile::MemoryMax, Value::AtMost(bytes)) = (file, value) else {
+        return Ok(());
+    };
+    match read_value::<u64>(&group.join("memory.current")) {
+        Ok(charged_bytes) if charged_bytes > bytes => {
+            let reason = format!("{charged_bytes} bytes are charged, so the kernel would kill");
+            let path = group.join(file.name());
+            Err(not_written(&file.text(value), &path, io::Error::other(reason)))
+        }
+        _ => Ok(()),
     }
 }
 

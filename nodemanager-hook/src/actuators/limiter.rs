@@ -23,6 +23,7 @@ use super::{
 use crate::{
     cgroups::{Controller, Hierarchy, Version},
     journal::{Journal, JournalError},
+    memory_watch::wake_at,
     sensors::Device,
 };
 
@@ -166,19 +167,38 @@ impl Limiter {
         Ok(())
     }
 
-    /// Takes over a memory limit of version 1 that rose without the agent. Returns the change; None if the agent has
-    /// written another limit since then.
-    pub fn take_over_raise(&mut self, limit_bytes: u64, files: &mut KernelFiles) -> Option<Change> {
-        let group = self.places.get(&Controller::Memory)?.group.clone();
-        // They remember the value before.
-        files.forget(&group);
-        let (file, value) = (LimitFile::MemoryLimit, Value::AtMost(limit_bytes));
-        let shown = files.value(&group, file).ok()?;
-        if !file.shows_as(value, shown) {
-            return None;
+    /// Records that some changes of a step were written and others failed.
+    pub fn settle_part(&mut self, step: &LimitStep, written: &[&Change]) {
+        let has_high = written.iter().any(|change| change.file == LimitFile::MemoryHigh);
+        // `memory.high` holds, so `memory.max` waits as after a step down.
+        if has_high && step.in_force.limits.memory_bytes.is_some() {
+            let in_force = InForce { is_incomplete: true, ..step.in_force };
+            self.in_force.set(step.controller, &in_force);
         }
-        self.in_force.limits.memory_bytes = Some(limit_bytes);
-        Some(Change { group, file, value })
+    }
+
+    /// Takes over a memory limit that rose without the agent. Returns the change; None if the agent has written another limit
+    /// since then.
+    pub fn take_over_raise(&mut self, limit_bytes: u64, files: &mut KernelFiles) -> Option<Change> {
+        let LimitPlace { group, version, .. } = self.places.get(&Controller::Memory)?.clone();
+        // They remember the values before.
+        files.forget(&group);
+        let (file, bytes) = match version {
+            Version::One => (LimitFile::MemoryLimit, limit_bytes),
+            Version::Two => (LimitFile::MemoryHigh, wake_at(limit_bytes)),
+        };
+        let mut shows = |file: LimitFile, bytes| {
+            let shown = files.value(&group, file);
+            shown.is_ok_and(|shown| file.shows_as(Value::AtMost(bytes), shown))
+        };
+        let has_risen = shows(file, bytes);
+        if has_risen {
+            self.in_force.limits.memory_bytes = Some(limit_bytes);
+        }
+        if let (Version::Two, Some(now_bytes)) = (version, self.in_force.limits.memory_bytes) {
+            self.in_force.is_incomplete = !shows(LimitFile::MemoryMax, now_bytes);
+        }
+        has_risen.then_some(Change { group, file, value: Value::AtMost(bytes) })
     }
 
     fn cpu(

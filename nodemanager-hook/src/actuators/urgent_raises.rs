@@ -1,12 +1,13 @@
-//! Raises memory limits of cgroup v1 while the agent is busy: there a container that hits its limit is killed.
+//! Raises memory limits while the agent is busy.
 //!
-//! On v2 it is slowed down first. A limit that rose there without the agent would mislead it: the agent raises `memory.max`
-//! without a look at what is charged, and a value below that kills.
+//! On v1 a container that hits its limit is killed. On v2 the kernel slows it down above `memory.high`, to a standstill if its
+//! memory cannot be reclaimed.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use parking_lot::Mutex;
@@ -17,22 +18,35 @@ use super::{
     group_state::read_limit,
     memory_limits::{Margin, raised_limit},
 };
-use crate::{cgroups::Version, memory_watch::WatchId, sensors::GroupMemory};
+use crate::{
+    cgroups::Version,
+    memory_watch::{WatchId, limit_that_wakes_at, wake_at},
+    sensors::GroupMemory,
+};
 
 /// The groups whose limits may rise without the agent, by the watch of their limit.
 ///
-/// The agent forbids raises of a limit before it lifts it. Where it writes another limit after a raise, its own counts:
-/// the kernel refuses one below what is charged and cannot be reclaimed.
+/// The agent forbids raises of a limit before it lifts it, and takes raises over before it computes limits. Where it writes
+/// another limit after a raise that it has not taken over, v1 refuses one below what is charged and cannot be reclaimed. v2
+/// would kill, so there [`Self::unless_risen`] refuses it.
 #[derive(Debug)]
 pub struct UrgentRaises {
     margin: Margin,
-    groups: Mutex<BTreeMap<WatchId, Group>>,
+    groups: Mutex<BTreeMap<WatchId, Arc<Group>>>,
 }
 
 #[derive(Debug)]
 struct Group {
     path: PathBuf,
+    version: Version,
     memory: GroupMemory,
+    /// Locked while a raise is under way, and while the agent writes `memory.max`.
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_forbidden: bool,
     /// What the agent has not taken over yet.
     outcome: Option<Result<u64, KernelFileError>>,
 }
@@ -43,39 +57,76 @@ impl UrgentRaises {
         Self { margin: Margin { min_bytes: margin_bytes }, groups: Mutex::default() }
     }
 
-    /// Lets the limit of a version 1 group that the agent made rise. A raise is in no journal, so the container executor's
-    /// groups cannot be restored after one.
-    pub fn allow(&self, id: WatchId, group: &Path) -> io::Result<()> {
+    /// Lets the limit of a group that the agent made rise. A raise is in no journal, so the container executor's groups
+    /// cannot be restored after one.
+    pub fn allow(&self, id: WatchId, group: &Path, version: Version) -> io::Result<()> {
         if let Entry::Vacant(vacant) = self.groups.lock().entry(id) {
-            let memory = GroupMemory::open(group, Version::One)?;
-            vacant.insert(Group { path: group.into(), memory, outcome: None });
+            let memory = GroupMemory::open(group, version)?;
+            let group = Group { path: group.into(), version, memory, state: Mutex::default() };
+            vacant.insert(Arc::new(group));
         }
         Ok(())
     }
 
     /// Returns after a raise that is under way.
     pub fn forbid(&self, id: WatchId) {
-        self.groups.lock().remove(&id);
+        let removed = self.groups.lock().remove(&id);
+        if let Some(group) = removed {
+            group.state.lock().is_forbidden = true;
+        }
     }
 
-    /// Raises the limit if resident memory is about to reach it. A group that is gone has none.
+    /// Raises the limit if resident memory is about to reach it. A group that is gone has none. Does not wait for the agent,
+    /// so that no other group does: the caller tries again.
     pub fn raise(&self, id: WatchId) {
-        let mut groups = self.groups.lock();
-        let Some(group) = groups.get_mut(&id) else {
+        let Some(group) = self.groups.lock().get(&id).cloned() else {
+            return;
+        };
+        let Some(mut state) = group.state.try_lock().filter(|state| !state.is_forbidden) else {
             return;
         };
         match group.raise(self.margin) {
             Ok(None) => {}
-            Ok(Some(limit_bytes)) => group.outcome = Some(Ok(limit_bytes)),
+            Ok(Some(limit_bytes)) => state.outcome = Some(Ok(limit_bytes)),
             Err(error) if error.is_gone() => {}
             // A raise that the agent has not taken over yet is not forgotten.
-            Err(error) => drop(group.outcome.get_or_insert(Err(error))),
+            Err(error) => drop(state.outcome.get_or_insert(Err(error))),
         }
     }
 
     /// The limit that rose since the last call, in bytes, or why none could.
     pub fn take(&self, id: WatchId) -> Option<Result<u64, KernelFileError>> {
-        self.groups.lock().get_mut(&id)?.outcome.take()
+        let group = self.groups.lock().get(&id).cloned()?;
+        group.state.lock().outcome.take()
+    }
+
+    /// Lets the agent write a limit file unless the group's limit rose and the agent computed the new value without the raise.
+    pub(super) fn unless_risen<T>(
+        &self,
+        group: &Path,
+        file: LimitFile,
+        write: impl FnOnce() -> Result<T, KernelFileError>,
+    ) -> Result<T, KernelFileError> {
+        let Some(known) = self.of_version_2(group, file) else {
+            return write();
+        };
+        let state = known.state.lock();
+        if state.outcome.is_some() {
+            let risen = io::Error::other("the limit rose while the agent was busy");
+            return Err(KernelFileError::new("write", &group.join(file.name()), risen));
+        }
+        if file == LimitFile::MemoryHigh {
+            // The kernel reclaims meanwhile. A limit that rises then falls again, which only slows the container down.
+            drop(state);
+        }
+        write()
+    }
+
+    fn of_version_2(&self, group: &Path, file: LimitFile) -> Option<Arc<Group>> {
+        if !matches!(file, LimitFile::MemoryMax | LimitFile::MemoryHigh) {
+            return None;
+        }
+        self.groups.lock().values().find(|known| known.path == group).cloned()
     }
 }
 
@@ -83,14 +134,48 @@ impl Group {
     fn raise(&self, margin: Margin) -> Result<Option<u64>, KernelFileError> {
         let unread = |error| KernelFileError::new("read the memory of", &self.path, error);
         let held = self.memory.held().map_err(unread)?;
-        let Value::AtMost(in_force) = read_limit(&self.path, LimitFile::MemoryLimit)? else {
+        let Some(in_force) = self.limit_in_force()? else {
             return Ok(None);
         };
         let Some(limit_bytes) = raised_limit(in_force, held.resident_bytes, margin) else {
             return Ok(None);
         };
-        let path = self.path.join(LimitFile::MemoryLimit.name());
-        write_text(&path, &LimitFile::MemoryLimit.text(Value::AtMost(limit_bytes)))?;
+        match self.version {
+            Version::One => self.write(LimitFile::MemoryLimit, limit_bytes)?,
+            Version::Two => {
+                // While the agent lowers a limit, this one is still higher.
+                let max = read_limit(&self.path, LimitFile::MemoryMax)?;
+                if Value::AtMost(limit_bytes).is_looser_than(max) {
+                    self.write(LimitFile::MemoryMax, limit_bytes)?;
+                }
+                self.write(LimitFile::MemoryHigh, wake_at(limit_bytes))?;
+            }
+        }
         Ok(Some(limit_bytes))
     }
+
+    /// On v2 the tighter one of `memory.max` and the limit that belongs to `memory.high`.
+    fn limit_in_force(&self) -> Result<Option<u64>, KernelFileError> {
+        let limit = match self.version {
+            Version::One => read_limit(&self.path, LimitFile::MemoryLimit)?,
+            Version::Two => {
+                let high = match read_limit(&self.path, LimitFile::MemoryHigh)? {
+                    Value::AtMost(bytes) => Value::AtMost(limit_that_wakes_at(bytes)),
+                    other => other,
+                };
+                high.tighter(read_limit(&self.path, LimitFile::MemoryMax)?)
+            }
+        };
+        Ok(match limit {
+            Value::AtMost(bytes) => Some(bytes),
+            Value::Unlimited | Value::Weight(_) => None,
+        })
+    }
+
+    fn write(&self, file: LimitFile, bytes: u64) -> Result<(), KernelFileError> {
+        write_text(&self.path.join(file.name()), &file.text(Value::AtMost(bytes)))
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -85,6 +85,9 @@ impl Actuator {
                 self.urgent_raises.forbid(watch);
             }
         }
+        for wanted in &mut all {
+            self.take_over_raise(wanted);
+        }
         // Each one is the first in its turn, since what may be reclaimed is bounded.
         if all.len() > 1 {
             self.turn = self.turn.wrapping_add(1);
@@ -155,7 +158,10 @@ impl Actuator {
         }
         match failed {
             Some(error) if error.is_gone() => self.forget(container),
-            Some(error) => self.troubles.warn("limits", format!("{id}: {error}")),
+            Some(error) => {
+                container.limiter.settle_part(step, &written);
+                self.troubles.warn("limits", format!("{id}: {error}"));
+            }
             None => {
                 let (files, journal) = (&mut self.files, &mut self.journal);
                 let saved = container.limiter.settle(step, files, journal);
@@ -170,14 +176,17 @@ impl Actuator {
         self.audit.changed(id, reason, &wanted.limits, &written);
     }
 
-    /// Takes over a memory limit that rose while the agent was busy.
-    pub fn take_over_raise(&mut self, wanted: &mut Wanted<'_>) {
+    /// Takes over a memory limit that rose while the agent was busy. Otherwise the agent would take a limit below it for a raise,
+    /// which it writes without a look at what is charged.
+    fn take_over_raise(&mut self, wanted: &mut Wanted<'_>) {
         let id = wanted.id;
         let watched = wanted.container.watched.map(|(watch, _)| watch);
         let Some(outcome) = watched.and_then(|watch| self.urgent_raises.take(watch)) else {
             return;
         };
         let Some(limit_bytes) = self.troubles.check_of("limits", id, outcome) else {
+            // One of two files may have risen.
+            wanted.container.limiter.groups().for_each(|group| self.files.forget(group));
             return;
         };
         let message = format!("{id}: its memory limit rose while the agent was busy");

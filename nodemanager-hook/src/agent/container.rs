@@ -244,8 +244,8 @@ impl NodeContainer {
             None => all.watch(&place.group, place.version, limit_bytes)?,
         };
         self.watched = Some((id, limit_bytes));
-        if place.owner == Owner::Agent && place.version == Version::One {
-            raises.allow(id, &place.group)?;
+        if place.owner == Owner::Agent {
+            raises.allow(id, &place.group, place.version)?;
         }
         Ok(())
     }

@@ -115,8 +115,7 @@ impl Host {
         }
         let read = container.sensor.read_memory_again();
         if actuator.troubles.check_of("readings", id, read).is_some() {
-            let mut wanted = Wanted::new(id, container, plan.wanted(id, now));
-            actuator.take_over_raise(&mut wanted);
+            let wanted = Wanted::new(id, container, plan.wanted(id, now));
             actuator.limit(vec![Wanted { is_near_limit: true, ..wanted }]);
             let watched = container.watch_memory_limit(memory_watch, &actuator.urgent_raises);
             actuator.troubles.check("memory watch", watched);

@@ -77,12 +77,13 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
     let table = ProcessTable::scan(&proc, &mut kernel_threads).map_err(unreadable)?;
     let troubles = Troubles::default();
     let audit = open_audit(config, &troubles)?;
+    let urgent_raises = Arc::new(UrgentRaises::new(config.memory.margin_bytes));
     let mut actuator = Actuator {
-        files: KernelFiles::default(),
+        files: KernelFiles::beside(Arc::clone(&urgent_raises)),
         journal: journal(&config.socket.path, &hierarchies),
         audit,
         margin: Margin { min_bytes: config.memory.margin_bytes },
-        urgent_raises: Arc::new(UrgentRaises::new(config.memory.margin_bytes)),
+        urgent_raises,
         disks: local_disks.clone(),
         hierarchies,
         proc: proc.clone(),

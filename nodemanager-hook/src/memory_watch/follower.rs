@@ -1,4 +1,4 @@
-//! Brings wakes to the agent. While the agent is busy, limits of cgroup v1 rise without it.
+//! Brings wakes to the agent. While the agent is busy, memory limits rise without it.
 
 use std::{collections::BTreeMap, io, mem, time::Duration};
 

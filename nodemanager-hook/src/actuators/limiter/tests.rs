@@ -320,3 +320,54 @@ fn a_limit_that_rose_meanwhile_is_taken_over_unless_another_one_was_written_sinc
     assert_eq!(bench.limiter.take_over_raise(raised, &mut bench.files), None);
     assert_eq!(bench.limiter.in_force(), limit);
 }
+
+#[test]
+fn a_limit_of_version_2_that_rose_is_lowered_only_below_what_kills_and_above_what_is_charged() {
+    let planned = Limits { memory_bytes: Some(160 * MIB), ..Limits::default() };
+    let (raised, high) = (400 * MIB, wake_at(400 * MIB).to_string());
+    // Only `memory.high` had to rise if `memory.max` was higher still.
+    for max in [400 * MIB, 700 * MIB] {
+        let tree = Tree::new(Version::Two);
+        tree.set("memory.current", &(20 * MIB).to_string());
+        let mut bench = Bench::new(&tree, Owner::Agent);
+        bench.apply(&planned, 20 * MIB);
+        tree.set("memory.max", &max.to_string());
+        tree.set("memory.high", &high);
+        tree.set("memory.current", &(330 * MIB).to_string());
+        let risen = bench.limiter.take_over_raise(raised, &mut bench.files).unwrap();
+        assert_eq!(
+            (risen.file, bench.limiter.in_force().memory_bytes),
+            (LimitFile::MemoryHigh, Some(raised))
+        );
+        // The agent raised its own former limit to this one without a look at what is charged.
+        let smaller = Limits { memory_bytes: Some(300 * MIB), ..Limits::default() };
+        bench.apply(&smaller, 100 * MIB);
+        assert_eq!(tree.text("memory.max"), max.to_string());
+        tree.set("memory.current", &(200 * MIB).to_string());
+        bench.apply(&smaller, 100 * MIB);
+        bench.apply(&smaller, 100 * MIB);
+        assert_eq!(tree.text("memory.max"), (300 * MIB).to_string());
+    }
+}
+
+#[test]
+fn a_limit_of_version_2_whose_last_file_was_refused_is_completed_later() {
+    let tree = Tree::new(Version::Two);
+    let planned = Limits { memory_bytes: Some(512 * MIB), ..Limits::default() };
+    let mut bench = Bench::new(&tree, Owner::Agent);
+    let circumstances = Circumstances { resident_bytes: Some(100 * MIB), ..UNMEASURED };
+    let steps = bench.limiter.steps(&planned, circumstances, &mut bench.files, &mut bench.journal);
+    let step = steps.into_iter().next().unwrap().unwrap();
+    // The container has grown since the limit was computed.
+    tree.set("memory.current", &(600 * MIB).to_string());
+    let changes: Vec<&Change> = step.changes.iter().collect();
+    let outcomes = bench.files.write_all(&changes);
+    let error = outcomes[1].as_ref().unwrap_err().to_string();
+    assert!(error.ends_with(": 629145600 bytes are charged, so the kernel would kill"), "{error}");
+    assert_eq!(tree.texts(["memory.high", "memory.max"]), ["469762048", "max"]);
+    bench.limiter.settle_part(&step, &changes[..1]);
+    assert_eq!(bench.limiter.in_force().memory_bytes, Some(512 * MIB));
+    tree.set("memory.current", &(400 * MIB).to_string());
+    bench.apply(&planned, 100 * MIB);
+    assert_eq!(tree.text("memory.max"), (512 * MIB).to_string());
+}
