@@ -11,10 +11,16 @@ pub struct Troubles(Arc<Mutex<BTreeMap<&'static str, u64>>>);
 impl Troubles {
     /// Counts one trouble of `kind`.
     pub fn warn(&self, kind: &'static str, message: impl Display) {
+        self.warn_many(kind, 1, message);
+    }
+
+    /// Counts several troubles of `kind` that one message tells.
+    pub fn warn_many(&self, kind: &'static str, more: u64, message: impl Display) {
         let mut counts = self.0.lock();
         let count = counts.entry(kind).or_default();
-        *count += 1;
-        if *count == 1 {
+        let is_first = *count == 0;
+        *count += more;
+        if is_first {
             log::warn!("{message} (logged once for: {kind})");
         } else {
             log::debug!("{message} ({kind}, {count} times)");

@@ -63,7 +63,7 @@ impl Reader {
             self.samples.add(id, &reading);
             self.read_waits(id, container);
         }
-        self.warn_of(container);
+        self.warn_of(id, container);
     }
 
     /// Adds the memory of a container to its open sample, which keeps the most.
@@ -72,11 +72,17 @@ impl Reader {
         if let Some(Some(reading)) = self.troubles.check_of("readings", id, reading) {
             self.samples.add(id, &reading);
         }
-        self.warn_of(container);
+        self.warn_of(id, container);
     }
 
-    fn warn_of(&self, container: &mut NodeContainer) {
+    fn warn_of(&self, id: &ContainerId, container: &mut NodeContainer) {
         let processes = &mut container.sensor.processes;
+        let left_out = std::mem::take(&mut processes.left_out);
+        if left_out > 0 {
+            let message =
+                format!("{id}: {left_out} of its processes are not read, it has too many");
+            self.troubles.warn_many("processes not read", left_out as u64, message);
+        }
         if std::mem::take(&mut processes.disk_denied) {
             let message = "disk use of other users' processes cannot be read without root";
             self.troubles.warn("disk use denied", message);

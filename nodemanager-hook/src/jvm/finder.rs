@@ -110,3 +110,57 @@ impl Jvms {
         self.processes.get_mut(&pid)?.jvm.as_mut()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    fn keys(count: usize) -> Vec<ProcessKey> {
+        (1..).take(count).map(|pid| ProcessKey { pid, start_ticks: 1 }).collect()
+    }
+
+    #[test]
+    fn one_call_looks_at_a_bounded_number_of_processes_and_the_next_at_the_others() {
+        let all = keys(MOST_LOOKS + 5);
+        let containers: Vec<&[ProcessKey]> = all.chunks(1).collect();
+        let (mut jvms, start) = (Jvms::default(), Instant::now());
+        let mut looks = |now| {
+            let mut looked_at = HashSet::new();
+            jvms.update(&containers, now, |key| {
+                looked_at.insert(key);
+                Ok(None)
+            });
+            (looked_at, jvms.has_looked_at_all())
+        };
+        let (first, has_all) = looks(start);
+        assert_eq!((first.len(), has_all), (MOST_LOOKS, false));
+        let (second, has_all) = looks(start + FIRST_WAIT / 2);
+        assert_eq!((second.len(), has_all), (5, true));
+        assert!(first.is_disjoint(&second));
+    }
+
+    #[test]
+    fn a_container_with_many_jvms_has_some_of_them_read_and_delays_nobody() {
+        let proc = tempfile::tempdir().unwrap();
+        let all = keys(MOST_JVMS + 3);
+        for ProcessKey { pid, .. } in &all {
+            let files = proc.path().join(pid.to_string());
+            fs::create_dir(&files).unwrap();
+            let stat = format!("{pid} (java) S 1 1 1 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 1 0");
+            fs::write(files.join("stat"), stat).unwrap();
+        }
+        let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/jvm/hsperfdata-serial");
+        let (mut jvms, mut now) = (Jvms::default(), Instant::now());
+        for _ in 0..MOST_JVMS {
+            jvms.update(&[&all], now, |key| {
+                Ok(Some(Jvm::with_counters(proc.path(), key.pid, Path::new(recorded))))
+            });
+            now += LONGEST_WAIT;
+        }
+        let read = all.iter().filter(|key| jvms.get_mut(key.pid).is_some());
+        assert_eq!(read.count(), MOST_JVMS);
+        assert!(jvms.has_looked_at_all(), "the others wait for no look");
+    }
+}

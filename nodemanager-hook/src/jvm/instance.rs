@@ -44,6 +44,13 @@ impl Jvm {
         Ok(Some(Self { process: Arc::new(process), counters }))
     }
 
+    /// A process of a recorded `/proc` as if it had mapped this file of counters.
+    #[cfg(test)]
+    pub fn with_counters(proc: &std::path::Path, pid: u32, counters: &std::path::Path) -> Self {
+        let process = ProcessHandle::open(proc, pid).unwrap();
+        Self { process: Arc::new(process), counters: Some(PerfFile::recorded(counters)) }
+    }
+
     /// With the pid in the agent's pid namespace.
     pub fn key(&self) -> ProcessKey {
         self.process.key()

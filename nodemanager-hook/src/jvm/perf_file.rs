@@ -48,6 +48,13 @@ impl PerfFile {
         Ok(Some(Self { file, data }))
     }
 
+    #[cfg(test)]
+    pub fn recorded(path: &std::path::Path) -> Self {
+        let file = File::open(path).unwrap();
+        let data = perf_data::parse(&begin_of(&file, MOST_BYTES).unwrap()).unwrap();
+        Self { file, data }
+    }
+
     pub fn data(&self) -> &PerfData {
         &self.data
     }

@@ -13,6 +13,10 @@ use super::{
     process::ProcessKey,
 };
 
+/// The processes of a container that one reading reads: some 50 us each, while the agent does nothing else. A fork bomb has as
+/// many as the kernel allows.
+const MOST_READ: usize = 1_000;
+
 /// A process is forgotten when a reading finds that it has ended.
 #[derive(Debug, Default)]
 pub struct Processes {
@@ -25,6 +29,8 @@ pub struct Processes {
     pub disk_denied: bool,
     /// Whether each reading opens files anew because too many are open.
     pub opened_anew: bool,
+    /// How many processes the last reading left out, since there were more than [`MOST_READ`].
+    pub left_out: usize,
 }
 
 #[derive(Debug, Default)]
@@ -52,8 +58,9 @@ impl Processes {
         }
     }
 
-    /// Replaces the known processes.
+    /// Replaces the known processes. All of them stay known, since their children belong to the tree.
     pub fn follow(&mut self, keys: &BTreeSet<ProcessKey>) {
+        self.left_out = keys.len().saturating_sub(MOST_READ);
         self.known.retain(|key, _| keys.contains(key));
         for key in keys {
             self.known.entry(*key).or_default();
@@ -61,7 +68,7 @@ impl Processes {
     }
 
     /// Replaces the known processes by those with these pids, in ascending order. Leaves out
-    /// processes that have ended and processes that the agent may not see.
+    /// processes that have ended, processes that the agent may not see, and all above [`MOST_READ`].
     pub fn follow_pids(&mut self, pids: &[u32], proc: &ProcFs) -> io::Result<()> {
         let is_listed = |key: &ProcessKey| pids.binary_search(&key.pid).is_ok();
         let missing = self.known.keys().filter(|key| !is_listed(key)).copied();
@@ -71,11 +78,13 @@ impl Processes {
             let process = process.filter(|one| one.key() == key && !one.has_ended);
             self.taken_out.extend(process.map(|process| process.key()));
         }
+        self.left_out = pids.len().saturating_sub(MOST_READ);
         if self.known.len() == pids.len() {
             return Ok(());
         }
         let known: BTreeSet<u32> = self.known.keys().map(|key| key.pid).collect();
-        for pid in pids.iter().filter(|pid| !known.contains(pid)) {
+        let room = MOST_READ.saturating_sub(known.len());
+        for pid in pids.iter().filter(|pid| !known.contains(pid)).take(room) {
             match proc.process(*pid) {
                 Ok(Some(process)) => {
                     self.known.insert(process.key(), OpenFiles::default());
@@ -91,7 +100,7 @@ impl Processes {
     /// The memory of all processes. Pages that several processes share count for each.
     pub fn memory(&mut self, proc: &ProcFs) -> io::Result<HeldMemory> {
         let mut sum = HeldMemory::default();
-        for (key, files) in &mut self.known {
+        for (key, files) in self.known.iter_mut().take(MOST_READ) {
             match proc.memory(key.pid, &mut files.statm)? {
                 Some(held) => sum.add(held),
                 None => files.has_ended = true,
@@ -108,7 +117,7 @@ impl Processes {
     /// reaped meanwhile is missed for one reading instead of counted twice.
     pub fn traffic(&mut self, proc: &ProcFs) -> io::Result<DiskTraffic> {
         let mut sum = DiskTraffic::default();
-        for (key, files) in &mut self.known {
+        for (key, files) in self.known.iter_mut().take(MOST_READ) {
             match proc.disk_traffic(key.pid, &mut files.io) {
                 Ok(Some(traffic)) => {
                     sum.add(traffic);
@@ -131,7 +140,7 @@ impl Processes {
     pub fn waited_nanoseconds(&mut self, waits: &mut CpuWaits) -> io::Result<u64> {
         let newest = self.newest_start_ticks;
         let mut sum = 0_u64;
-        for (key, files) in &mut self.known {
+        for (key, files) in self.known.iter_mut().take(MOST_READ) {
             let Some(total) = waits.nanoseconds_of(key.pid)? else {
                 files.has_ended = true;
                 continue;
@@ -211,6 +220,40 @@ mod tests {
             assert!(processes.memory(&proc).unwrap().resident_bytes > 0);
         }
         assert!(processes.opened_anew);
+    }
+
+    #[test]
+    fn a_container_with_too_many_processes_is_read_in_part() {
+        let directory = tempfile::tempdir().unwrap();
+        let pids: Vec<u32> = (1..).take(MOST_READ + 2).collect();
+        for pid in &pids {
+            let files = directory.path().join(pid.to_string());
+            std::fs::create_dir(&files).unwrap();
+            let stat = format!("{pid} (sh) S 1 1 1 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0");
+            std::fs::write(files.join("stat"), stat).unwrap();
+            std::fs::write(files.join("statm"), "9 1 0 0 0 0 0\n").unwrap();
+            std::fs::write(files.join("io"), "read_bytes: 1\nwrite_bytes: 0\n").unwrap();
+        }
+        let proc = ProcFs::new(directory.path()).holding_below(0);
+        let page_bytes = |count: usize| {
+            let one = proc.memory(1, &mut HeldFile::default()).unwrap().unwrap();
+            one.resident_bytes * count as u64
+        };
+        let mut processes = Processes::default();
+        for _ in 0..2 {
+            processes.follow_pids(&pids, &proc).unwrap();
+            assert_eq!((processes.known.len(), processes.left_out), (MOST_READ, 2));
+        }
+        let keys = |count: usize| {
+            let pids = pids.iter().take(count);
+            pids.map(|pid| ProcessKey { pid: *pid, start_ticks: 5 }).collect()
+        };
+        processes.follow(&keys(pids.len()));
+        assert_eq!((processes.known.len(), processes.left_out), (pids.len(), 2));
+        assert_eq!(processes.memory(&proc).unwrap().resident_bytes, page_bytes(MOST_READ));
+        assert_eq!(processes.traffic(&proc).unwrap().read_bytes, MOST_READ as u64);
+        processes.follow(&keys(MOST_READ));
+        assert_eq!(processes.left_out, 0);
     }
 
     /// A busy process. All of them share one core.
