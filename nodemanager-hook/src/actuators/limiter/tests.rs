@@ -339,10 +339,13 @@ fn a_limit_of_version_2_that_rose_is_lowered_only_below_what_kills_and_above_wha
             (risen.file, bench.limiter.in_force().memory_bytes),
             (LimitFile::MemoryHigh, Some(raised))
         );
+        bench.apply(&planned, 240 * MIB);
+        let max = (400 * MIB).to_string();
+        assert_eq!(tree.text("memory.max"), max, "what kills follows what slows down");
         // The agent raised its own former limit to this one without a look at what is charged.
         let smaller = Limits { memory_bytes: Some(300 * MIB), ..Limits::default() };
         bench.apply(&smaller, 100 * MIB);
-        assert_eq!(tree.text("memory.max"), max.to_string());
+        assert_eq!(tree.text("memory.max"), max);
         tree.set("memory.current", &(200 * MIB).to_string());
         bench.apply(&smaller, 100 * MIB);
         bench.apply(&smaller, 100 * MIB);
