@@ -8,8 +8,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{
-    NODE, START_MS, commit, learn_named, named_submission, open, register, reply, run_of,
+    GB, NODE, START_MS, commit, learn_named, named_submission, open, register, reply, request,
+    run_of,
 };
+use elastane_core::cluster::CommitRequest;
+use elastane_predict::ContainerKind;
 use elastane_runtime::{Elastane, MergeReport};
 use serde_json::{Value, json};
 
@@ -84,6 +87,74 @@ fn the_next_container_of_an_application_that_runs_already_is_planned_by_the_runs
         thread::sleep(Duration::from_millis(10));
     };
     assert!(profile.contains("known"));
+    elastane.close();
+}
+
+#[test]
+fn a_container_that_runs_already_is_planned_by_the_runs_of_a_copy() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let copy = folders[0].path().join("copy.sqlite");
+    learn_named(folders[0].path(), &[("known", &[2.0; 20])]);
+    let active = open(folders[0].path(), "observe");
+    active.copy_depository(&copy).unwrap();
+    active.close();
+
+    let elastane = open(folders[1].path(), "enforce");
+    let node = register(&elastane);
+    let application =
+        elastane.application_added(&named_submission("application_1_0009", "known"), START_MS);
+    let container = "container_1";
+    let recovered = CommitRequest {
+        container,
+        application,
+        node,
+        kind: ContainerKind::DEFAULT_EXECUTOR,
+        request: request(3),
+        may_refuse: false,
+        start_ms: START_MS,
+    };
+    assert!(elastane.commit(recovered, START_MS + 20_000));
+    // Its submission is handled by then.
+    elastane.copy_depository(&folders[1].path().join("own.sqlite")).unwrap();
+    let mut sequence = 0;
+    let mut weight_after = |after_s: i64| {
+        sequence += 1;
+        let reply = reply(&elastane, sequence, START_MS + after_s * 1_000, &[(container, GB)]);
+        reply.plans[0].steps[0].limits.cpu_weight_cores
+    };
+    assert_eq!(
+        weight_after(21),
+        Some(4.0),
+        "what runs there has the node's cores by virtual cores"
+    );
+    let about_node = json!({"about": "node", "node": NODE}).to_string();
+    let told = || -> Value {
+        let answer = elastane.answer(&about_node, START_MS + 25_000).unwrap();
+        let mut node: Value = serde_json::from_str(&answer).unwrap();
+        node["containers"][0].take()
+    };
+    let asked = told();
+    assert_eq!(
+        (&asked["profile"], asked["planned"]["memory_bytes"].as_f64()),
+        (&Value::Null, Some(3.0 * GB as f64))
+    );
+
+    elastane.take_over_depository(&copy).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while told()["profile"].is_null() {
+        assert!(Instant::now() < deadline, "it is planned without the copy");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let known = told();
+    assert_eq!(known["planned"]["cpu_cores"], 2.0);
+    assert_eq!(known["planned"]["memory_bytes"].as_f64(), Some(GB as f64));
+    assert_eq!(known["requested_memory_bytes"], 3 * GB);
+    assert_eq!(weight_after(24), Some(2.0));
+    let changes = told()["limit_changes"].take();
+    let is_weight = |it: &&Value| it["limit"] == "cpu_weight_cores";
+    let newest = changes.as_array().unwrap().iter().find(is_weight).unwrap();
+    let why = "earlier runs of its application are known now: it is planned by its profile";
+    assert_eq!(newest["why"], why);
     elastane.close();
 }
 

@@ -1,11 +1,11 @@
 //! The physical size of a node as its agent measured it. Containers that started before, as all do that outlive a
 //! ResourceManager, were planned for another size, and are planned anew.
 
-use std::iter::once;
 use std::sync::Arc;
 
-use crate::cluster::bookable::{PlannedThere, Shares, planned_there};
+use crate::cluster::bookable::Shares;
 use crate::cluster::correction::Corrections;
+use crate::cluster::planned_anew::plan_anew;
 use crate::cluster::state::{Application, Container, NodeId, Predicted, State};
 use crate::resources::Resources;
 
@@ -40,16 +40,7 @@ pub(crate) fn reported(
             PlannedBy::Predicted(predicted) => Some(predicted),
             PlannedBy::Former => continue,
         };
-        let request = container.request.bookable(virtual_cores_count);
-        let PlannedThere { demand, taken, mean } =
-            planned_there(entry, predicted, request, virtual_cores_count);
-        let executor = container.executor;
-        shares.carry_over(once(container), |taken_by| {
-            (taken_by.taken, taken_by.planned) = (taken, mean);
-        });
-        if let Some(start_ms) = entry.node.get(executor).map(|running| running.start_ms) {
-            entry.plan.replace(&mut entry.node, executor, demand, start_ms, now_ms);
-        }
+        plan_anew(entry, shares, container, predicted, virtual_cores_count);
     }
 }
 

@@ -8,6 +8,7 @@ mod forecast;
 mod measured_size;
 mod patience;
 mod plan;
+mod planned_anew;
 mod ranking;
 mod round;
 mod settings;
@@ -186,18 +187,15 @@ impl Cluster {
     }
 
     /// The prediction for an application's containers of one kind changed; none plans them at their request.
-    /// Running containers keep the demand with which they were placed.
+    /// Running containers that have a profile keep the demand with which they were placed.
     pub fn set_prediction(
         &mut self,
         application: ApplicationId,
         kind: ContainerKind,
         predicted: Option<Predicted>,
     ) {
-        if let Some(entry) = self.state.applications.get_mut(&application)
-            && entry.demands.set(kind, predicted)
-        {
-            self.waiting.set_prediction(application, kind, &entry.demands);
-        }
+        let Self { state, bookable: Bookable { shares, .. }, waiting, .. } = self;
+        planned_anew::predicted(state, shares, waiting, application, kind, predicted);
     }
 
     /// An application was moved to another queue.

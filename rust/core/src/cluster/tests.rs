@@ -22,6 +22,7 @@ mod other_settings;
 mod overcommitting;
 mod overdue;
 mod owed_flows;
+mod planned_anew;
 mod preempting;
 mod queue_modes;
 mod queues;

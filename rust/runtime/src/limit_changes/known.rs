@@ -45,6 +45,7 @@ pub(super) struct KnownContainer {
     /// What it was lent on top of its demand; 0 without a loan.
     lent: Amounts,
     is_by_virtual_cores: bool,
+    is_observed: bool,
     holds_more: bool,
     /// Oldest first.
     changes: VecDeque<LimitChange>,
@@ -85,6 +86,7 @@ impl KnownContainer {
             request: narrow(now.limits.request()),
             lent: Amounts::default(),
             is_by_virtual_cores: now.limits.is_by_virtual_cores(),
+            is_observed: now.limits.is_observed(),
             holds_more: false,
             changes: VecDeque::with_capacity(KEPT),
         };
@@ -157,6 +159,7 @@ impl KnownContainer {
         self.moved_ms = now.limits.moved_ms(now.started_ms);
         self.request = narrow(now.limits.request());
         self.is_by_virtual_cores = now.limits.is_by_virtual_cores();
+        self.is_observed = now.limits.is_observed();
         self.lent = self.lent_after(now.correction);
         let mut newest = self.changes.iter().rev().take_while(|it| it.at_ms == now.this.at_ms);
         let may_hold_more = self.holds_more || newest.any(|it| usize::from(it.place) == MEMORY);
@@ -189,7 +192,8 @@ impl KnownContainer {
         }
         match (self.is_by_virtual_cores, limits.is_by_virtual_cores()) {
             (false, true) => return ChangeReason::Observed,
-            (true, false) => return ChangeReason::NotObserved,
+            (true, false) if self.is_observed => return ChangeReason::NotObserved,
+            (true, false) => return ChangeReason::ProfileCame,
             (true, true) => return ChangeReason::Share,
             (false, false) => {}
         }

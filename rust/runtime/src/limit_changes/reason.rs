@@ -25,6 +25,8 @@ pub(crate) enum ChangeReason {
     Observed,
     /// The application left mode `observe`.
     NotObserved,
+    /// Runs of the application are known that were not when the container was planned.
+    ProfileCame,
     /// The request, or what a virtual core is on the node.
     Request,
     /// The share by virtual cores.
@@ -64,6 +66,9 @@ impl ChangeReason {
             Self::Observed => "its application is in mode observe now: no profile counts for it".to_owned(),
             Self::NotObserved => {
                 "its application is not in mode observe any more: its profile counts".to_owned()
+            }
+            Self::ProfileCame => {
+                "earlier runs of its application are known now: it is planned by its profile".to_owned()
             }
             Self::Request => "its request changed, or what a virtual core is on its node".to_owned(),
             Self::Share => "other containers of the node started or ended, so its share by virtual cores changed"

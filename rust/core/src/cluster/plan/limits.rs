@@ -34,6 +34,7 @@ pub struct ContainerLimits {
     /// of one in observe counts as unknown. Where CPU is weighed, it weighs its share of the virtual cores that run
     /// there, so that it neither starves nor starves others.
     share_of_vcores_cores: Option<f64>,
+    is_observed: bool,
     margin: f64,
     request: Resources,
     most_steps: usize,
@@ -54,10 +55,12 @@ impl<'a> NodeLimits<'a> {
 
     /// None for a container of another node.
     pub fn of_container(&self, container: &Container) -> Option<ContainerLimits> {
-        let is_known = container.profile().is_some() && !self.state.is_observed(container);
+        let is_observed = self.state.is_observed(container);
+        let is_known = container.profile().is_some() && !is_observed;
         Some(ContainerLimits {
             running: self.planned(container)?,
             share_of_vcores_cores: (!is_known).then(|| self.share_of_vcores_cores(container)),
+            is_observed,
             margin: container.margin,
             request: self.entry.request_resources(container.request),
             most_steps: self.most_steps,
@@ -128,6 +131,11 @@ impl ContainerLimits {
     /// Its request, as resources of its node.
     pub fn request(&self) -> Resources {
         self.request
+    }
+
+    /// Whether its application is in observe.
+    pub fn is_observed(&self) -> bool {
+        self.is_observed
     }
 
     /// Whether no profile counts for it.

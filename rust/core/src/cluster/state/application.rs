@@ -55,6 +55,8 @@ pub struct Application {
     pub deadline_ms: Option<i64>,
     /// Number of its running containers.
     pub running: u32,
+    /// How many of them are planned without a profile.
+    pub(crate) unprofiled: u32,
     /// Sum of the running containers' requests.
     pub allocated: Request,
     /// Its ask; none while it waits for nothing.
@@ -93,6 +95,7 @@ impl Application {
             submitted_ms,
             deadline_ms: None,
             running: 0,
+            unprofiled: 0,
             allocated: Request::default(),
             waiting: None,
             held: None,

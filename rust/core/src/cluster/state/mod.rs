@@ -110,6 +110,11 @@ impl State {
         (self.next_executor, self.containers.len())
     }
 
+    /// Running containers are planned otherwise: versions from before are different, as after a start.
+    pub(crate) fn plans_changed(&mut self) {
+        self.next_executor += 1;
+    }
+
     pub(crate) fn measured_memory(&mut self, container: &str, memory_bytes: f64) {
         if let Some(container) = self.containers.get(container)
             && let Some(entry) = self.nodes.get_mut(container.node)
@@ -122,6 +127,7 @@ impl State {
     pub(crate) fn start(&mut self, id: &str, container: Container, demand: Demand, now_ms: i64) {
         if let Some(application) = self.applications.get_mut(&container.application) {
             application.running += 1;
+            application.unprofiled += u32::from(container.profile().is_none());
             application.allocated = application.allocated.plus(container.request);
         }
         let id: Arc<str> = id.into();
@@ -146,6 +152,8 @@ impl State {
         }
         if let Some(application) = self.applications.get_mut(&container.application) {
             application.running = application.running.saturating_sub(1);
+            let unprofiled = u32::from(container.profile().is_none());
+            application.unprofiled = application.unprofiled.saturating_sub(unprofiled);
             application.allocated = application.allocated.minus(container.request);
         }
     }

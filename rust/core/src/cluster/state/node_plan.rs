@@ -100,6 +100,21 @@ impl NodePlan {
         }
     }
 
+    /// An executor is planned by another demand, which counts from where the former one did.
+    pub(crate) fn replace_demand(&mut self, node: &mut Node, id: ExecutorId, demand: Demand) {
+        let Some(executor) = node.get_mut(id) else {
+            return;
+        };
+        if let Some(timeline) = &mut self.timeline {
+            timeline.remove(executor);
+        }
+        executor.demand = demand;
+        if let Some(timeline) = &mut self.timeline {
+            timeline.add(executor);
+        }
+        self.changed();
+    }
+
     /// An executor's demand or progress changed: the demand counts from `start_ms` on.
     pub(crate) fn replace(
         &mut self,
