@@ -72,7 +72,7 @@ export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
 	test-spark-plugin test-versions test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
-	bench-scheduler bench-sls bench-questions bench-raise bench-contention bench-agent bench-learning bench-reprovisioning bench-crowded bench-cluster \
+	bench-scheduler bench-sls bench-questions bench-raise bench-contention bench-agent bench-learning bench-memory bench-reprovisioning bench-crowded bench-cluster \
 	build-replay test-reprovisioning dist dist-sbom clean
 
 help: ## lists these targets
@@ -220,6 +220,9 @@ bench-raise: build-rust ## times the scheduler's lock while 5,000 nodes are rais
 
 bench-contention: ## times rounds on four threads while the status is read; not part of `make test`
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example contention
+
+bench-memory: ## measures the core's native memory at 10,000 nodes, after an hour and a week; fails above its bounds; not part of `make test`
+	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-runtime --example bench_memory
 
 bench-agent: ## measures the agent beside 50 and 200 containers; fails above its bounds
 	$(CARGO) run --release --locked --jobs $(JOBS) -p elastane-agent --example bench_agent
