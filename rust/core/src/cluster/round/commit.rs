@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cluster::Cluster;
 use crate::cluster::bookable::{Next, PlannedThere, Shares, TakenBy, planned_there};
 use crate::cluster::patience::admit;
-use crate::cluster::ranking::{Judge, Prospect};
+use crate::cluster::ranking::{Judge, Prospect, score_if_known_to_fit};
 use crate::cluster::settings::ClusterSettings;
 use crate::cluster::state::{
     Commit, CommitRequest, Container, PlacedReason, Placement, Refusal, State,
@@ -132,6 +132,13 @@ fn approve(
         return Some(Err(Refusal::RegisteredOnly(why)));
     }
     judge.refresh(entry, now_ms);
+    if let Judge::Plan(by) = judge {
+        let container = (commit.kind, request);
+        let id = commit.application;
+        if let Some(score) = score_if_known_to_fit(by, waiting, entry, id, container) {
+            return Some(Ok(approved(PlacedReason::Fits, Some(score))));
+        }
+    }
     let owed = |lacking| shares.owed(queue, &entry.label, request, || planned, lacking);
     let as_waiting = application.as_waiting(registered);
     let prospect = Prospect::new(judge, entry, predicted, request, as_waiting, now_ms);

@@ -91,6 +91,17 @@ fn another_policy_orders_the_next_round() {
     assert_eq!(cluster.round(node, request(8, 8), 0), Some(vec![small, large]), "least work first");
 }
 
+#[test]
+fn peaks_that_may_not_coincide_under_another_policy_do_not() {
+    let (mut cluster, node) = cluster_of_one_with(settings(), Peaks::Soft);
+    let app = waiting(&mut cluster, "a", learned(&[1.5; 20], 1.0), ask(1, 1));
+    place(&mut cluster, "1", app, node, 0);
+    place(&mut cluster, "2", app, node, 0);
+    assert_eq!(cluster.round(node, request(6, 6), 0), Some(vec![app]), "soft");
+    apply_settings(&mut cluster, settings());
+    assert_eq!(cluster.round(node, request(6, 6), 0), Some(Vec::new()));
+}
+
 /// Nodes of 8 GB, of which these are named: with applications that prove more everywhere.
 fn cluster_of_three(exceptions: &Exceptions) -> (Cluster, [NodeId; 3]) {
     let mut cluster = Cluster::new(OBSERVE, Box::new(MinFrag { peaks: Peaks::Strict }));

@@ -7,7 +7,7 @@ mod table;
 
 pub(crate) use demand_sums::DemandSumsAround;
 pub(crate) use screen::{Outline, Screen};
-pub(crate) use table::{Screened, WaitingTable};
+pub(crate) use table::{Known, Screened, WaitingTable};
 
 use crate::cluster::state::{ApplicationId, NodeId, Observed, RegisteredOnly, Request};
 use crate::container_kind::ContainerKind;

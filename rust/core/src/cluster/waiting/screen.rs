@@ -79,8 +79,14 @@ impl Screen {
         }
     }
 
-    pub(crate) fn is_for(&self, entry: &NodeEntry) -> bool {
-        self.capacity == entry.node.capacity && self.registered_vcores == entry.registered.vcores
+    pub(crate) fn is_for(&self, entry: &NodeEntry, peaks: Peaks) -> bool {
+        self.capacity == entry.node.capacity
+            && self.registered_vcores == entry.registered.vcores
+            && self.peaks == peaks
+    }
+
+    pub(crate) fn is_up_to_date(&self, row: Row) -> bool {
+        self.lives[row] != Life::Outdated
     }
 
     pub(crate) fn push(&mut self) {

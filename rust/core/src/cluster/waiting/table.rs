@@ -42,6 +42,14 @@ pub(crate) struct Screened<'a> {
     pub(crate) notes: &'a mut [Note],
 }
 
+/// One row, and what is prepared for it.
+pub(crate) struct Known<'a> {
+    pub(crate) row: Row,
+    pub(crate) line: &'a Line,
+    pub(crate) predicted: Option<&'a Predicted>,
+    pub(crate) screen: &'a Screen,
+}
+
 impl WaitingTable {
     pub(crate) fn lines(&self) -> &[Line] {
         &self.lines
@@ -318,10 +326,24 @@ impl WaitingTable {
         Some(short)
     }
 
+    /// A waiting application's row, if the screen for nodes of this size is up to date for it.
+    pub(crate) fn known(
+        &self,
+        entry: &NodeEntry,
+        peaks: Peaks,
+        application: ApplicationId,
+    ) -> Option<Known<'_>> {
+        let row = self.row_of(application)?;
+        let screen = self.screens.iter().find(|screen| screen.is_for(entry, peaks))?;
+        let known =
+            Known { row, line: &self.lines[row], predicted: self.predicted[row].as_ref(), screen };
+        screen.is_up_to_date(row).then_some(known)
+    }
+
     /// The table with the screen for nodes of this size.
     pub(crate) fn screened(&mut self, entry: &NodeEntry, peaks: Peaks) -> Screened<'_> {
         self.uses += 1;
-        let is_for = |screen: &Screen| screen.is_for(entry);
+        let is_for = |screen: &Screen| screen.is_for(entry, peaks);
         let index = self.screens.iter().position(is_for).unwrap_or_else(|| {
             if self.screens.len() >= MOST_SIZES {
                 let oldest = (0..self.screens.len()).min_by_key(|i| self.screens[*i].used_at);
