@@ -118,13 +118,43 @@ impl Amounts {
     }
 }
 
+/// From here on a double has no fraction, and its lowest bits count up by one.
+const WHOLE_FROM: f64 = (1_u64 << 52) as f64;
+
+/// Rounds down, between 0 and [`LARGEST`]. A plain conversion is the same, but there is no vector instruction for it,
+/// and every slot of a container's demand is converted when the container starts.
+#[inline]
 fn fixed(amount: f64, resource: usize) -> i64 {
-    ((amount * UNITS[resource]) as i64).clamp(0, LARGEST)
+    let amount = amount * UNITS[resource];
+    // NaN fails the first comparison.
+    let amount = if amount > 0.0 { amount } else { 0.0 };
+    let amount = if amount < LARGEST as f64 { amount } else { LARGEST as f64 };
+    let nearest = (amount + WHOLE_FROM) - WHOLE_FROM;
+    let below = if nearest > amount { nearest - 1.0 } else { nearest };
+    ((below + WHOLE_FROM).to_bits() - WHOLE_FROM.to_bits()) as i64
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn amounts_are_rounded_as_a_plain_conversion_rounds_them(
+            amount in prop_oneof![any::<f64>(), -2.0_f64..2.0, 0.0_f64..1e15],
+            near in 0_i64..LARGEST,
+            beside in -1e-3_f64..1e-3,
+        ) {
+            for amount in [amount, near as f64, near as f64 + beside, near as f64 + 0.5] {
+                for (resource, unit) in UNITS.into_iter().enumerate() {
+                    let plain = ((amount * unit) as i64).clamp(0, LARGEST);
+                    prop_assert_eq!(fixed(amount, resource), plain, "{} {}", amount, resource);
+                }
+            }
+        }
+    }
 
     #[test]
     fn amounts_are_rounded_down_to_nano_cores_and_bytes() {
