@@ -5,6 +5,7 @@ mod figures;
 mod folded;
 mod group;
 mod groups;
+mod pool;
 mod reader;
 mod replay;
 mod shared_work;
@@ -65,7 +66,7 @@ pub struct Advice {
     pub assumptions: Vec<&'static str>,
 }
 
-const ASSUMPTIONS: [&str; 8] = [
+const ASSUMPTIONS: [&str; 9] = [
     "Applications are submitted when they were in fact. They are planned by what is known now, which includes their \
      own run.",
     "From the start of its master to its first ask for executors, an application takes as long as it did in fact. The \
@@ -75,8 +76,10 @@ const ASSUMPTIONS: [&str; 8] = [
     "Use is what agents measured, scaled to a node that is not overloaded. The simulator's model slows down the \
      containers of an overloaded node.",
     "By memory, all queues keep their capacity and maximum capacity, and leaf queues their limits of users and of \
-     application masters. Not replayed: limits by virtual cores, weights of users, a user's limit of masters, labels, \
-     locality, reservations and preemption.",
+     application masters. Not replayed: limits by virtual cores, weights of users, a user's limit of masters, locality, \
+     reservations and preemption.",
+    "Containers stay on nodes with the label of the node that they ran on. Nodes with a label that is not exclusive are \
+     counted with those without a label.",
     "Every node has an agent, and mode enforce with the cluster's ceiling holds on every node and in every queue. The \
      record is compared with a replay of CapacityScheduler: if mode enforce was in use, the replay error includes its \
      effect.",

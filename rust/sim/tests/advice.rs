@@ -1,118 +1,12 @@
 //! What mode `enforce` would have made of what happened.
-#![allow(clippy::expect_used, reason = "a helper of tests")]
 
-use elastane_core::cluster::{Basis, Demands, NodeId, Predicted, QueueShare, Request, UserLimit};
-use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
-use elastane_runs::{LedgerSubject, RunSeries};
-use elastane_runtime::{PastApplication, PastCluster, PastContainer, PastNode, ServiceSettings};
+#[path = "common/past.rs"]
+mod past_of;
+
+use elastane_core::cluster::{QueueShare, UserLimit};
+use elastane_runtime::PastCluster;
 use elastane_sim::Advice;
-
-const GB: u64 = 1 << 30;
-const SINCE_MS: i64 = 1_700_000_000_000;
-const EXECUTOR: ContainerKind = ContainerKind::DEFAULT_EXECUTOR;
-const MASTER: ContainerKind = ContainerKind::ApplicationMaster;
-
-/// An eighth of a node's CPU and memory.
-const LITTLE: Resources = Resources {
-    cpu_cores: 0.5,
-    memory_bytes: 0.5 * GB as f64,
-    network_bytes_per_s: 0.0,
-    disk_bytes_per_s: 0.0,
-};
-
-fn request(gb: u64) -> Request {
-    Request { memory_bytes: gb * GB, vcores: 1 }
-}
-
-fn container(
-    kind: ContainerKind,
-    gb: u64,
-    [asked_s, started_s, ended_s]: [i64; 3],
-) -> PastContainer {
-    let at_ms = |seconds: i64| SINCE_MS + seconds * 1_000;
-    PastContainer {
-        kind,
-        node: NodeId(0),
-        request: request(gb),
-        asked_ms: at_ms(asked_s),
-        started_ms: at_ms(started_s),
-        ended_ms: Some(at_ms(ended_s)),
-    }
-}
-
-/// An application whose containers use [`LITTLE`], which is known; its series is as long as its longest container's life.
-fn application(number: usize, submitted_s: i64, containers: Vec<PastContainer>) -> PastApplication {
-    let life_ms = |it: &PastContainer| it.ended_ms.unwrap_or_default() - it.started_ms;
-    let series = |kind: ContainerKind| {
-        let lives = containers.iter().filter(|it| it.kind == kind).map(life_ms);
-        let slots = lives.max()? as usize / SLOT_MS as usize;
-        Some(RunSeries {
-            stage_ends_ms: Vec::new(),
-            kind,
-            containers: 1,
-            slots: vec![LITTLE; slots],
-        })
-    };
-    let series: Vec<RunSeries> = [MASTER, EXECUTOR].into_iter().filter_map(series).collect();
-    let predicted = series.iter().map(|it| {
-        let demand = Demand::series(SLOT_MS, &it.slots).expect("a series");
-        let basis = Basis::Profile("known".into());
-        (it.kind, Predicted::of(demand, 0.2, basis))
-    });
-    PastApplication {
-        subject: LedgerSubject {
-            application_id: format!("application_1_{number:04}"),
-            queue: "root.a".to_owned(),
-            application_key: format!("key-{number}"),
-            application_name: format!("name-{number}"),
-            user: "ada".to_owned(),
-        },
-        submitted_ms: SINCE_MS + submitted_s * 1_000,
-        ended_ms: containers.iter().filter_map(|it| it.ended_ms).max(),
-        demands: Demands::from_iter(predicted),
-        runs: 2,
-        containers,
-        series,
-    }
-}
-
-/// One node of 4 GB and 4 cores.
-fn past(applications: Vec<PastApplication>) -> PastCluster {
-    let last_ms = applications.iter().filter_map(|it| it.ended_ms).max();
-    let physical = Resources {
-        cpu_cores: 4.0,
-        memory_bytes: 4.0 * GB as f64,
-        network_bytes_per_s: 1e9,
-        disk_bytes_per_s: 1e9,
-    };
-    PastCluster {
-        since_ms: SINCE_MS,
-        until_ms: last_ms.unwrap_or(SINCE_MS),
-        nodes: vec![PastNode { registered: Request { memory_bytes: 4 * GB, vcores: 4 }, physical }],
-        queues: vec![queue("root.a", 1.0, 1.0)],
-        applications,
-        settings: ServiceSettings::default(),
-    }
-}
-
-fn queue(path: &str, capacity: f64, maximum: f64) -> QueueShare {
-    QueueShare { queue: path.to_owned(), is_leaf: true, capacity, maximum, ..QueueShare::default() }
-}
-
-/// Three applications, each with one executor that fills the node by request, one after the other.
-fn in_turn() -> Vec<PastApplication> {
-    let one = |number: usize| {
-        let started_s = 120 * number as i64;
-        let executor = container(EXECUTOR, 4, [0, started_s, started_s + 120]);
-        application(number, 0, vec![executor])
-    };
-    (0..3).map(one).collect()
-}
-
-#[track_caller]
-fn assert_near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} instead of {expected}");
-}
+use past_of::*;
 
 #[test]
 fn those_that_fit_by_demand_do_not_wait_for_each_other() {
@@ -200,7 +94,7 @@ fn masters_stay_within_their_queues_limit() {
 #[test]
 fn a_queue_stays_within_its_maximum() {
     let mut at_its_maximum = past(in_turn());
-    at_its_maximum.nodes = vec![at_its_maximum.nodes[0]; 2];
+    at_its_maximum.nodes = vec![at_its_maximum.nodes[0].clone(); 2];
     // Of two nodes the queue may have one: one executor at a time.
     at_its_maximum.queues = vec![queue("root.a", 0.5, 0.5), queue("root.b", 0.5, 1.0)];
     let advice = Advice::of(&at_its_maximum);
@@ -218,7 +112,7 @@ fn a_queue_stays_within_its_maximum() {
 #[test]
 fn queues_below_one_stay_within_its_maximum_together() {
     let mut below_one = past(in_turn());
-    below_one.nodes = vec![below_one.nodes[0]; 2];
+    below_one.nodes = vec![below_one.nodes[0].clone(); 2];
     for (application, leaf) in below_one.applications.iter_mut().zip(["a", "b", "a"]) {
         application.subject.queue = format!("root.p.{leaf}");
     }
@@ -244,7 +138,7 @@ fn queues_below_one_stay_within_its_maximum_together() {
 #[test]
 fn a_user_stays_within_its_limit() {
     let mut of_users = past(in_turn());
-    of_users.nodes = vec![of_users.nodes[0]; 4];
+    of_users.nodes = vec![of_users.nodes[0].clone(); 4];
     let limited = |factor| {
         let minimum_allocation = request(1);
         let limit = UserLimit { factor, minimum_percent: 100.0, minimum_allocation };
@@ -275,7 +169,7 @@ fn a_user_stays_within_its_limit() {
 #[test]
 fn a_multiple_of_no_guarantee_limits_no_user() {
     let mut of_nothing = past(in_turn());
-    of_nothing.nodes = vec![of_nothing.nodes[0]; 3];
+    of_nothing.nodes = vec![of_nothing.nodes[0].clone(); 3];
     let minimum_allocation = request(1);
     let limit = UserLimit { factor: 1.0, minimum_percent: 100.0, minimum_allocation };
     of_nothing.queues = vec![QueueShare { user_limit: Some(limit), ..queue("root.a", 0.0, 1.0) }];

@@ -1,5 +1,7 @@
 //! What a replay begins with.
 
+use std::sync::Arc;
+
 use elastane_core::cluster::{Demands, NodeId, QueueShare, Request};
 use elastane_core::{ContainerKind, Resources};
 use elastane_runs::{LedgerSubject, RunSeries};
@@ -24,8 +26,10 @@ pub struct PastCluster {
 }
 
 /// A node.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PastNode {
+    /// Its label; empty for none.
+    pub label: Arc<str>,
     /// The size that the NodeManager registered.
     pub registered: Request,
     /// The physical size; 0 where no agent has measured it.
@@ -52,12 +56,14 @@ pub struct PastApplication {
 }
 
 /// A container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastContainer {
     /// Its kind.
     pub kind: ContainerKind,
     /// Its node.
     pub node: NodeId,
+    /// The label of its node; empty for none.
+    pub label: Arc<str>,
     /// Its request.
     pub request: Request,
     /// When it was asked for, in Unix milliseconds.

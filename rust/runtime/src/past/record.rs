@@ -168,6 +168,7 @@ impl Past {
         record.containers.push(PastContainer {
             kind: container.kind,
             node: container.node,
+            label: Arc::clone(container.label()),
             request: container.request,
             asked_ms: asked_ms.min(container.start_ms),
             started_ms: container.start_ms,

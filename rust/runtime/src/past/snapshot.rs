@@ -28,6 +28,7 @@ impl PastSnapshot {
     pub(crate) fn begin(service: &Service, now_ms: i64) -> Option<Self> {
         let KeptOfApplications { past, settings, .. } = service.kept();
         let nodes = service.cluster().nodes().map(|(_, entry)| PastNode {
+            label: Arc::clone(&entry.label),
             registered: entry.registered,
             physical: entry.node.capacity,
         });

@@ -19,6 +19,9 @@ pub(super) struct Group<'a> {
     pub(super) arrival_ms: i64,
     /// From the end of the last executor's work to the end of the group's part in its application.
     pub(super) delay_ms: i64,
+    /// Of the nodes that it may go to; empty for those without a label and with one that is not exclusive.
+    pub(super) label: &'a str,
+    /// The place of its queue among those of the label.
     pub(super) queue: usize,
     pub(super) request: Request,
     pub(super) actual: Demand,

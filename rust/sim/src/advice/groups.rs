@@ -2,47 +2,37 @@
 
 use std::collections::{HashMap, HashSet};
 
-use elastane_core::Resources;
-use elastane_core::cluster::{QueueShare, Request, UserLimit};
 use elastane_runtime::{PastApplication, PastCluster};
 
 use super::group::Group;
+use super::pool::Pools;
 use super::reader::Reader;
 use super::replay::Replay;
 use super::shared_work::common_end;
-use crate::workload::{MasterSpec, MastersLimit, QueueSpec, Workload};
-
-/// Of a queue that has no part of the nodes without a label.
-const LEAST_PART: f64 = 1e-3;
+use crate::workload::{MasterSpec, Workload};
 
 /// The past in groups.
 pub(super) struct Groups<'a> {
     past: &'a PastCluster,
-    machines: Vec<Resources>,
-    queues: Vec<QueueSpec>,
+    pools: Pools<'a>,
     /// In the order of their arrival.
     groups: Vec<Group<'a>>,
-    masters: Vec<MasterSpec>,
     /// Applications that are not replayed.
     pub(super) left_out: usize,
 }
 
 impl<'a> Groups<'a> {
     pub(super) fn of(past: &'a PastCluster) -> Self {
-        let machines = machines(past);
-        let mut queues = queues(past);
+        let pools = Pools::of(past);
         let mut groups = Vec::new();
         let mut left_out = 0;
         for application in &past.applications {
-            let path = application.subject.queue.as_str();
-            let queue = queues.iter().position(|it| it.path == path).unwrap_or_else(|| {
-                queues.push(QueueSpec::new(path, LEAST_PART));
-                queues.len() - 1
-            });
-            let found = Reader { past, application, queue }.groups();
-            if found.is_empty()
-                || !found.iter().all(|it| fits(it, &machines, most_of(&queues, path)))
-            {
+            let queue = application.subject.queue.as_str();
+            let found = Reader { past, pools: &pools, application }.groups();
+            let fits = |group: &Group<'_>| {
+                pools.get(group.label).is_some_and(|pool| pool.may_hold(group.request, queue))
+            };
+            if found.is_empty() || !found.iter().all(fits) {
                 left_out += 1;
             } else {
                 groups.extend(found);
@@ -50,32 +40,36 @@ impl<'a> Groups<'a> {
         }
         // What ran before the record goes first.
         groups.sort_by_key(|group| group.arrival_ms);
-        let mut all = Self { past, machines, queues, groups, masters: Vec::new(), left_out };
-        all.masters = all.read_masters();
-        all
+        Self { past, pools, groups, left_out }
     }
 
-    /// The workload. Executors take as long as they would if they started at `starts_s` (seconds, by group), or as long
-    /// as recorded if `starts_s` is empty.
-    pub(super) fn workload(&self, starts_s: &[Vec<f64>]) -> Workload {
+    /// A workload for the nodes of each label, with the places of its groups. Executors take as long as they would if
+    /// they started at `starts_s` (seconds, by group), or as long as recorded if `starts_s` is empty.
+    pub(super) fn workloads(&self, starts_s: &[Vec<f64>]) -> Vec<(Vec<usize>, Workload)> {
         let ends = self.ends(starts_s);
-        let specs = self.groups.iter().enumerate();
-        let specs = specs.map(|(place, group)| {
-            let starts_s = starts_s.get(place).map_or(&[][..], Vec::as_slice);
-            let end = ends.get(group.application.subject.application_id.as_str());
-            group.spec(starts_s, end.copied())
+        let workloads = self.pools.iter().map(|(label, pool)| {
+            let of_pool = self.groups.iter().enumerate().filter(|(_, it)| it.label == label);
+            let specs = of_pool.map(|(place, group)| {
+                let starts_s = starts_s.get(place).map_or(&[][..], Vec::as_slice);
+                let end = ends.get(group.application.subject.application_id.as_str());
+                (place, group.spec(starts_s, end.copied()))
+            });
+            let (places, applications): (Vec<_>, _) = specs.unzip();
+            let workload = Workload {
+                name: "what happened".to_owned(),
+                machines: pool.machines.clone(),
+                heartbeat_ms: 1_000,
+                queues: pool.queues.clone(),
+                applications,
+                masters: self.masters_of(label),
+            };
+            (places, workload)
         });
-        Workload {
-            name: "what happened".to_owned(),
-            machines: self.machines.clone(),
-            heartbeat_ms: 1_000,
-            queues: self.queues.clone(),
-            applications: specs.collect(),
-            masters: self.masters.clone(),
-        }
+        workloads.filter(|(places, _)| !places.is_empty()).collect()
     }
 
-    fn read_masters(&self) -> Vec<MasterSpec> {
+    /// The masters of applications whose first executors ran on nodes of a label: there their masters are counted.
+    fn masters_of(&self, label: &str) -> Vec<MasterSpec> {
         let mut lasts_ms: HashMap<&str, i64> = HashMap::new();
         for group in &self.groups {
             let lasts = lasts_ms.entry(&group.application.subject.application_id).or_default();
@@ -93,7 +87,8 @@ impl<'a> Groups<'a> {
                 lasts_ms: lasts_ms.get(name).copied().unwrap_or_default(),
             })
         };
-        self.applications().into_iter().filter_map(master).collect()
+        let first_here = self.first_groups().filter(|group| group.label == label);
+        first_here.filter_map(|group| master(group.application)).collect()
     }
 
     /// When the work of each application is done that its executors share, in slots of the replay.
@@ -123,11 +118,16 @@ impl<'a> Groups<'a> {
         application.ended_ms.is_some() && application.submitted_ms >= self.past.since_ms
     }
 
+    /// Of each application.
+    fn first_groups(&self) -> impl Iterator<Item = &Group<'a>> {
+        let mut seen = HashSet::new();
+        let groups = self.groups.iter();
+        groups.filter(move |it| seen.insert(it.application.subject.application_id.as_str()))
+    }
+
     /// What is replayed, in the order of the first executors.
     pub(super) fn applications(&self) -> Vec<&'a PastApplication> {
-        let mut seen = HashSet::new();
-        let applications = self.groups.iter().map(|group| group.application);
-        applications.filter(|it| seen.insert(it.subject.application_id.as_str())).collect()
+        self.first_groups().map(|group| group.application).collect()
     }
 
     /// In the order of their first executors.
@@ -145,60 +145,4 @@ impl<'a> Groups<'a> {
     pub(super) fn recorded(&self) -> Replay {
         Replay::recorded(self, self.past)
     }
-}
-
-/// The largest part that a queue may use, by its own maximum and those of the queues above it.
-fn most_of(queues: &[QueueSpec], path: &str) -> f64 {
-    queues.iter().filter(|it| it.holds(path)).map(|it| it.maximum).fold(1.0, f64::min)
-}
-
-/// Whether an executor of a group may ever start in a queue with this largest part.
-fn fits(group: &Group<'_>, machines: &[Resources], most: f64) -> bool {
-    let memory_bytes = group.request.memory_bytes as f64;
-    let registered_bytes: f64 = machines.iter().map(|machine| machine.memory_bytes).sum();
-    memory_bytes <= registered_bytes * most
-        && machines.iter().any(|machine| {
-            memory_bytes <= machine.memory_bytes
-                && f64::from(group.request.vcores) <= machine.cpu_cores
-        })
-}
-
-/// Sizes as registered. CPU is in virtual cores where CapacityScheduler counts them.
-fn machines(past: &PastCluster) -> Vec<Resources> {
-    let counts = past.settings.cluster.virtual_cores_count;
-    let machine = past.nodes.iter().map(|node| Resources {
-        cpu_cores: if counts { f64::from(node.registered.vcores) } else { node.physical.cpu_cores },
-        memory_bytes: node.registered.memory_bytes as f64,
-        ..node.physical
-    });
-    machine.collect()
-}
-
-/// The queues below the root, of nodes without a label.
-fn queues(past: &PastCluster) -> Vec<QueueSpec> {
-    let below_root = |queue: &&QueueShare| queue.label.is_empty() && queue.queue.contains('.');
-    let memory_bytes: f64 = past.nodes.iter().map(|it| it.registered.memory_bytes as f64).sum();
-    let part = |amount: Option<Request>, part: f64| match amount {
-        Some(amount) if memory_bytes > 0.0 => amount.memory_bytes as f64 / memory_bytes,
-        _ => part,
-    };
-    let queue = past.queues.iter().filter(below_root).map(|queue| {
-        let capacity = part(queue.guaranteed, queue.capacity);
-        QueueSpec {
-            path: queue.queue.clone(),
-            is_leaf: queue.is_leaf,
-            capacity: capacity.clamp(LEAST_PART, 1.0),
-            maximum: part(queue.at_most, queue.maximum).clamp(LEAST_PART, 1.0),
-            masters: queue.masters.map(|part| {
-                let step = queue.user_limit.map_or(0, |it| it.minimum_allocation.memory_bytes);
-                MastersLimit { part, step_bytes: step.max(1) }
-            }),
-            user_limit: queue.user_limit.map(|limit| UserLimit {
-                // A multiple of no guarantee is no limit.
-                factor: if capacity > 0.0 { limit.factor } else { -1.0 },
-                ..limit
-            }),
-        }
-    });
-    queue.collect()
 }

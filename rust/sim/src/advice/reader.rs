@@ -6,6 +6,7 @@ use elastane_runtime::{PastApplication, PastCluster, PastContainer};
 
 use super::folded::{Master, Share, with_margin};
 use super::group::{Group, Life, SLOT};
+use super::pool::Pools;
 
 /// Executors that are asked for later belong to another group.
 const TOGETHER_MS: i64 = 30_000;
@@ -14,10 +15,10 @@ const TOGETHER_MS: i64 = 30_000;
 const SHARES_WORK_WITHIN_MS: i64 = 10_000;
 
 /// One application.
-pub(super) struct Reader<'a> {
+pub(super) struct Reader<'a, 'p> {
     pub(super) past: &'a PastCluster,
+    pub(super) pools: &'p Pools<'a>,
     pub(super) application: &'a PastApplication,
-    pub(super) queue: usize,
 }
 
 /// What all containers of a kind have in common.
@@ -27,7 +28,7 @@ struct Kind<'a> {
     slots_per_ms: f64,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'a, '_> {
     /// In the order in which they were asked for.
     pub(super) fn groups(&self) -> Vec<Group<'a>> {
         let containers = self.application.containers.iter();
@@ -40,11 +41,13 @@ impl<'a> Reader<'a> {
             executors.extend(master);
             return self.group(executors, None, true).into_iter().collect();
         }
-        executors
-            .sort_by_key(|it| (it.kind, it.request.memory_bytes, it.request.vcores, it.asked_ms));
+        executors.sort_by_key(|it| {
+            let Request { memory_bytes, vcores } = it.request;
+            (self.label(it), it.kind, memory_bytes, vcores, it.asked_ms)
+        });
         let mut together: Vec<Vec<&PastContainer>> = Vec::new();
         for executor in executors {
-            match together.last_mut().filter(|group| is_of(group, executor)) {
+            match together.last_mut().filter(|group| self.is_of(group, executor)) {
                 Some(group) => group.push(executor),
                 None => together.push(vec![executor]),
             }
@@ -63,7 +66,7 @@ impl<'a> Reader<'a> {
     ) -> Option<Group<'a>> {
         containers.sort_by_key(|it| it.started_ms);
         let first = *containers.first()?;
-        let kind = self.kind(first.kind)?;
+        let (kind, label) = (self.kind(first.kind)?, self.label(first));
         let asked_ms = containers.iter().map(|it| it.asked_ms).min()?;
         let submitted_ms = self.application.submitted_ms;
         // Without a master, as of an unmanaged application, from its submission on.
@@ -97,7 +100,8 @@ impl<'a> Reader<'a> {
             application: self.application,
             arrival_ms: arrival_ms - self.past.since_ms,
             delay_ms,
-            queue: self.queue,
+            label,
+            queue: self.pools.get(label)?.queue(&self.application.subject.queue)?,
             request,
             actual: self.demand(actual)?,
             predicted: predicted.and_then(|slots| self.demand(slots)),
@@ -105,6 +109,18 @@ impl<'a> Reader<'a> {
             lives,
             containers,
         })
+    }
+
+    fn label(&self, container: &'a PastContainer) -> &'a str {
+        self.pools.label_of(&container.label)
+    }
+
+    fn is_of(&self, group: &[&'a PastContainer], executor: &'a PastContainer) -> bool {
+        let first = group[0];
+        self.label(first) == self.label(executor)
+            && first.kind == executor.kind
+            && first.request == executor.request
+            && executor.asked_ms - first.asked_ms <= TOGETHER_MS
     }
 
     /// None where no container of the kind was measured.
@@ -178,11 +194,4 @@ fn vcores_per_core(past: &PastCluster) -> f64 {
     let cores: f64 = measured().map(|node| node.physical.cpu_cores).sum();
     let vcores: f64 = measured().map(|node| f64::from(node.registered.vcores)).sum();
     if past.settings.cluster.virtual_cores_count && cores > 0.0 { vcores / cores } else { 1.0 }
-}
-
-fn is_of(group: &[&PastContainer], executor: &PastContainer) -> bool {
-    let first = group[0];
-    first.kind == executor.kind
-        && first.request == executor.request
-        && executor.asked_ms - first.asked_ms <= TOGETHER_MS
 }

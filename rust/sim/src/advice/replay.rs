@@ -6,7 +6,9 @@ use super::figures::Figures;
 use super::group::Group;
 use super::groups::Groups;
 use crate::capacity::Capacity;
-use crate::simulator::{Policies, PolicyToSimulate, Settings, SimulationError, simulate};
+use crate::simulator::{
+    ApplicationOutcome, Policies, PolicyToSimulate, Settings, SimulationError, simulate,
+};
 
 /// Lengths depend on starts, and starts on lengths. Each repetition uses the starts of the one before.
 const TIMES: usize = 4;
@@ -48,26 +50,31 @@ impl Replay {
         scheduler: Scheduler,
     ) -> Result<Self, SimulationError> {
         let (policy, settings) = (policy(past, scheduler), settings(past));
-        let mut starts: Option<Vec<Vec<f64>>> = None;
-        let mut run = None;
+        let mut starts: Vec<Vec<f64>> = Vec::new();
+        let mut replayed = Vec::new();
+        let mut occupied_s = 0.0;
         for _ in 0..TIMES {
-            let workload = groups.workload(starts.as_deref().unwrap_or_default());
-            let outcome =
-                simulate(&workload, &Policies::with(known), &policy, &settings, 1, &mut |_| {})?;
-            let all = outcome.applications.iter().map(|it| it.starts_s.clone());
-            starts = Some(all.collect());
-            run = Some(outcome);
+            let mut outcomes = vec![None; groups.all().len()];
+            occupied_s = 0.0;
+            for (places, workload) in groups.workloads(&starts) {
+                let known = Policies::with(known);
+                let run = simulate(&workload, &known, &policy, &settings, 1, &mut |_| {})?;
+                occupied_s += run.occupied_s;
+                for (place, outcome) in places.into_iter().zip(run.applications) {
+                    outcomes[place] = Some(outcome);
+                }
+            }
+            // Every group is on the nodes of one label.
+            replayed = outcomes.into_iter().flatten().collect();
+            starts = replayed.iter().map(|it: &ApplicationOutcome| it.starts_s.clone()).collect();
         }
-        let Some(run) = run else {
-            return Ok(Self::new(groups, Vec::new(), 0.0));
-        };
-        let outcomes = groups.all().iter().zip(run.applications);
+        let outcomes = groups.all().iter().zip(replayed);
         let replayed = outcomes.map(|(group, outcome)| ReplayedGroup {
             waits_s: waits(group, &outcome.starts_s),
             starts_s: outcome.starts_s,
             ended_s: outcome.ended_s + group.delay_ms as f64 / 1e3,
         });
-        Ok(Self::new(groups, replayed.collect(), run.occupied_s))
+        Ok(Self::new(groups, replayed.collect(), occupied_s))
     }
 
     /// What happened. A wait begins when the executor would have been asked for if the master had started at once.

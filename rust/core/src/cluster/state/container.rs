@@ -41,6 +41,11 @@ impl Container {
     pub fn profile(&self) -> Option<&Arc<str>> {
         self.basis.as_ref().and_then(Basis::profile)
     }
+
+    /// The label of its node; empty for none.
+    pub fn label(&self) -> &Arc<str> {
+        &self.taken_by.label
+    }
 }
 
 /// A container that CapacityScheduler is about to commit.

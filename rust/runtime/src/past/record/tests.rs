@@ -99,6 +99,21 @@ fn a_container_that_yarn_refused_did_not_run_and_is_asked_for_as_before() {
 }
 
 #[test]
+fn a_container_keeps_the_label_that_its_node_had_when_it_started() {
+    let (mut past, mut cluster) = (recording(), one_node());
+    submit(&mut past, ONE);
+    cluster.node_labelled(NodeId(0), "gpu");
+    let container = start(&mut cluster, "one", 1_000);
+    past.started("one", &container);
+    cluster.node_labelled(NodeId(0), "");
+    let second = start(&mut cluster, "two", 2_000);
+    past.started("two", &second);
+    let labels: Vec<_> =
+        past.running(ONE).unwrap().containers.iter().map(|it| it.label.to_string()).collect();
+    assert_eq!(labels, ["gpu", ""]);
+}
+
+#[test]
 fn a_run_that_closes_later_finds_its_application() {
     let mut past = recording();
     submit(&mut past, ONE);
