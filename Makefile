@@ -56,7 +56,7 @@ BOOTSTRAP := @command -v python3 >/dev/null \
 # What `make test` runs, in this order.
 TEST_STEPS := lint test-rust test-java test-cluster test-v2 \
 	'test-systemd SYSTEMD_TESTS=moves,watchdog,installed' \
-	bench-heartbeat bench-questions bench-agent bench-learning \
+	bench-heartbeat bench-questions bench-limits bench-agent bench-learning \
 	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
 # Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.
 CLUSTER_HALF := $(patsubst %,integration/test_%.py,administration kill_nine map_reduce plan_memory preemption resource_profiles secure)
@@ -72,7 +72,8 @@ export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
 	test-spark-plugin test-versions test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
-	bench-scheduler bench-sls bench-questions bench-raise bench-contention bench-agent bench-learning bench-memory bench-reprovisioning bench-crowded bench-cluster \
+	bench-scheduler bench-sls bench-questions bench-limits bench-raise bench-contention bench-agent bench-learning bench-memory bench-reprovisioning bench-crowded \
+	bench-cluster \
 	build-replay test-reprovisioning dist dist-sbom clean
 
 help: ## lists these targets
@@ -214,6 +215,9 @@ bench-sls: fetch build-rust ## runs Hadoop's load simulator on CapacityScheduler
 
 bench-questions: ## times how long people's questions hold the core's lock; fails above its bounds
 	$(CARGO) test --release --locked --jobs $(JOBS) -p elastane-runtime --lib service_lock -- --ignored --nocapture
+
+bench-limits: ## times what comparing the limits of 50 containers adds to the answer to a report; fails above its bound
+	$(CARGO) test --release --locked --jobs $(JOBS) -p elastane-runtime --lib limit_changes -- --ignored --nocapture
 
 bench-raise: build-rust ## times the scheduler's lock while 5,000 nodes are raised and lowered; not part of `make test`
 	$(MAVEN) test-compile exec:exec@bench-raise -pl java-shim/scheduler

@@ -1,5 +1,7 @@
 //! The plans of a node's containers, and the latest changes of their limits.
 
+#[cfg(test)]
+mod cost;
 mod known;
 mod reason;
 
