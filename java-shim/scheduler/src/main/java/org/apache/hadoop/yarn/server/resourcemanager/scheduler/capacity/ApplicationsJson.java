@@ -65,7 +65,7 @@ final class ApplicationsJson {
       RMApp application = scheduler.getRMContext().getRMApps().get(id);
       if (application != null
           && visibility.sees(application)
-          && isWithin(call.text("queue"), queueOf(id, application))
+          && isWithin(call.text("queue"), QueuePaths.of(scheduler, application))
           && isOrNull(call.text("user"), application.getUser())
           && isOrNull(call.text("state"), stateOf(id))) {
         found.add(application);
@@ -131,7 +131,7 @@ final class ApplicationsJson {
     entry.put("application", id.toString());
     entry.put("name", application.getName());
     entry.put("user", application.getUser());
-    entry.put("queue", queueOf(id, application));
+    entry.put("queue", QueuePaths.of(scheduler, application));
     entry.put("type", application.getApplicationType());
     entry.put("state", stateOf(id));
     entry.put("yarn_state", application.createApplicationState().toString());
@@ -175,14 +175,6 @@ final class ApplicationsJson {
       JsonNode end = ends.get(entry.path("application").asText());
       ((ObjectNode) entry).set("predicted_end", end == null ? JSON.nullNode() : end);
     }
-  }
-
-  /** The whole path, which the ResourceManager's own record may lack. */
-  private String queueOf(ApplicationId id, RMApp application) {
-    SchedulerApplication<FiCaSchedulerApp> known = known(id);
-    return known != null && known.getQueue() instanceof CSQueue
-        ? ((CSQueue) known.getQueue()).getQueuePath()
-        : application.getQueue();
   }
 
   private String stateOf(ApplicationId id) {

@@ -65,7 +65,7 @@ final class RestAnswers {
 
   /** The core's status with what the caller may see of it. */
   ObjectNode status() {
-    return new VisibleStatus(visibility)
+    return new VisibleStatus(scheduler, visibility)
         .of(scheduler.link().status().snapshot(), scheduler.link().guard().inService());
   }
 

@@ -10,9 +10,11 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 final class VisibleStatus {
   private static final String WAITING = "waiting";
 
+  private final CapacityScheduler scheduler;
   private final Visibility visibility;
 
-  VisibleStatus(Visibility visibility) {
+  VisibleStatus(CapacityScheduler scheduler, Visibility visibility) {
+    this.scheduler = scheduler;
     this.visibility = visibility;
   }
 
@@ -36,7 +38,7 @@ final class VisibleStatus {
       ObjectNode shown = waiting.addObject();
       shown.setAll((ObjectNode) entry);
       shown.put("name", application.getName());
-      shown.put("queue", application.getQueue());
+      shown.put("queue", QueuePaths.of(scheduler, application));
       shown.put("capacity_scheduler_says", WaitReasons.capacitySchedulerSays(entry, application));
       shown.put("reason", visibility.withoutHidden(entry.path("reason").asText()));
     }

@@ -98,6 +98,7 @@ class ElastaneServletTest {
 
       JsonNode shown =
           new VisibleStatus(
+                  cluster.scheduler(),
                   new Visibility(
                       cluster.resourceManager().getRMContext(), any -> true, forgotten -> false))
               .of(status, true);

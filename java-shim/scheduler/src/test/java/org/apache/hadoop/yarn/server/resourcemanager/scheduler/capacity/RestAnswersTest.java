@@ -247,6 +247,32 @@ class RestAnswersTest {
   }
 
   @Test
+  void aQueueIsToldByItsPathAlsoWhereTheApplicationWasSubmittedByItsName() throws Exception {
+    Configuration conf = WebClient.withPage(directory);
+    TestCluster.queues(conf, "a", "b");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting(NODE, 4096, 4);
+      MockAM master = cluster.launch("b", node);
+      cluster.ask(master, 8192, 1);
+      // As Hadoop 3.3 has it.
+      cluster
+          .resourceManager()
+          .getRMContext()
+          .getRMApps()
+          .get(master.getApplicationAttemptId().getApplicationId())
+          .setQueue("b");
+      WebClient anybody = new WebClient(cluster, null);
+      Await.until(
+          "the core's status has it",
+          () -> cluster.scheduler().link().status().snapshot().path("waiting").size() == 1);
+
+      assertEquals("root.b", anybody.json("/elastane/v1/status").at("/waiting/0/queue").asText());
+      assertEquals(
+          "root.b", anybody.json("/elastane/v1/applications").at("/applications/0/queue").asText());
+    }
+  }
+
+  @Test
   void aStrangerSeesNeitherApplicationsNorTheirContainersAndDecisions() throws Exception {
     Configuration conf = WebClient.withPage(directory);
     WebClient.checkCallers(conf);
