@@ -34,7 +34,17 @@ HELD_MB = 900
 WAIT_SECONDS = 120.0
 RUNNING = "main section:nth-of-type(2)"
 PROFILES = "main section:nth-of-type(3)"
-ARRIVALS = "main section:nth-of-type(4)"
+LIMIT_CHANGES = "main section:nth-of-type(4)"
+ARRIVALS = "main section:nth-of-type(5)"
+
+LIMIT_NAMES = {
+    "cpu_weight_cores": "CPU weight",
+    "cpu_cap_cores": "CPU cap",
+    "memory_bytes": "memory",
+    "disk_cap_bytes_per_s": "disk cap",
+    "network_weight_bytes_per_s": "network weight",
+    "network_cap_bytes_per_s": "network cap",
+}
 
 
 class Nightly(Sleepers):
@@ -138,6 +148,34 @@ def test_a_node_tells_who_arrives_next(
     assert row["Name"] == NAME
     assert row["In"]
     assert "Who arrives next" in browser.text(ARRIVALS)
+    assert browser.errors() == []
+
+
+def test_a_node_tells_why_the_limits_of_its_containers_changed(
+    browser: Browser, cluster: Cluster, page: str, running: str
+) -> None:
+    manager = cluster.resource_manager
+
+    def changed() -> dict[str, Any]:
+        containers = manager.elastane_rest(f"applications/{running}")["containers"]
+        return next((one for one in containers if one["limit_changes"]), {})
+
+    one = wait_until(changed, f"a change of a limit of {running}", WAIT_SECONDS)
+    open_anew(browser, f"{page}#nodes/{one['node']}")
+
+    def told() -> tuple[dict[str, str], dict[str, Any]] | None:
+        containers = manager.elastane_rest(f"nodes/{one['node']}")["containers"]
+        known = next(it for it in containers if it["container"] == one["container"])
+        newest = known["limit_changes"][0]
+        row = row_of(browser, LIMIT_CHANGES, one["container"])
+        return (row, newest) if row.get("Why it changed") == newest["why"] else None
+
+    row, newest = browser.wait(told, f"why a limit of {one['container']} changed")
+    assert row["Time"]
+    assert LIMIT_NAMES[newest["limit"]] == row["Limit"]
+    assert (row["From"] == "no limit") == (newest["from"] is None)
+    assert (row["To"] == "no limit") == (newest["to"] is None)
+    assert browser.text(f"{LIMIT_CHANGES} h2") == "Changes of limits"
     assert browser.errors() == []
 
 

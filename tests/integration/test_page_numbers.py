@@ -60,6 +60,22 @@ def test_planned_and_used_of_a_container(browser: Browser, made_up_page: str) ->
     assert "nightly-0 42 s" in shown
 
 
+def test_how_limits_changed_is_told_newest_first_with_amounts_and_reasons(
+    browser: Browser, made_up_page: str
+) -> None:
+    browser.open(f"{made_up_page}#nodes/{node_name(3)}")
+    within = "main section:nth-of-type(4)"
+    browser.wait_text(within, "Changes of limits", container_id(3, 1))
+    rows = [row.text.replace("\n", "") for row in browser.find(f"{within} tbody tr")]
+    of_one = [
+        row.partition(f"{container_id(3, 1)} ")[2] for row in rows if container_id(3, 1) in row
+    ]
+    assert of_one == [
+        "memory 11 GiB 16 GiB its predicted end is near or past: its request",
+        "CPU weight no limit 2.50 cores the first plan for the container since it started",
+    ]
+
+
 def test_runs_and_confidence_of_a_profile(browser: Browser, made_up_page: str) -> None:
     profiles = get_json(f"{made_up_page}v1/profiles")["profiles"]
     known = next(one for one in profiles if "|nightly-17|" in one["profile"])

@@ -5,6 +5,7 @@ import { expectedEnd, expectedStart, limitOf, plannedStart } from "./application
 import { containersTable } from "./containers-table.js";
 import { decisionsTable } from "./decisions-table.js";
 import { element, section } from "./element.js";
+import { LimitChangesTable } from "./limit-changes-table.js";
 import { LimitsTable } from "./limits-table.js";
 import { decisionsHref, nodeHref } from "./routes.js";
 import { Table } from "./table.js";
@@ -23,6 +24,7 @@ export class ApplicationView {
   );
   #containers = containersTable(false);
   #limits = new LimitsTable();
+  #limitChanges = new LimitChangesTable();
   #decisions = decisionsTable({ without: "application" });
 
   constructor({ id }) {
@@ -34,6 +36,7 @@ export class ApplicationView {
       section(`Application ${id}`, this.#facts.root),
       section("Containers", this.#containers.root),
       section("Limits", this.#limits.root),
+      section("Changes of limits", this.#limitChanges.root),
       section(
         "Latest decisions",
         this.#decisions.root,
@@ -59,6 +62,7 @@ export class ApplicationView {
       this.#containers.empty = application.containers ? "None." : IS_NOT_KNOWN;
       this.#containers.update(application.containers ?? []);
       this.#limits.update(application.containers);
+      this.#limitChanges.update(application.containers);
     }
     if (decided) {
       this.#decisions.update(decided.decisions);

@@ -1,17 +1,9 @@
 // A table of containers' limits: in force, planned, what comes next, and why.
 
-import { cores, duration, IS_NOT_KNOWN, memory, NOTHING, perSecond } from "./amounts.js";
+import { duration, IS_NOT_KNOWN, NOTHING } from "./amounts.js";
+import { limitAmount, limitName } from "./limit-amounts.js";
 import { decisionsHref } from "./routes.js";
 import { Table } from "./table.js";
-
-const KINDS = {
-  cpu_weight_cores: ["CPU weight", cores],
-  cpu_cap_cores: ["CPU cap", cores],
-  memory_bytes: ["memory", memory],
-  disk_cap_bytes_per_s: ["disk cap", perSecond],
-  network_weight_bytes_per_s: ["network weight", perSecond],
-  network_cap_bytes_per_s: ["network cap", perSecond],
-};
 
 /** One line for each limit of the containers. */
 export class LimitsTable {
@@ -25,9 +17,9 @@ export class LimitsTable {
         isName: true,
         isId: true,
       },
-      { heading: "Limit", cell: (it) => kind(it)[0], sort: (it) => kind(it)[0] },
-      { heading: "In force", cell: (it) => amount(it, it.in_force), number: true },
-      { heading: "Planned now", cell: (it) => amount(it, it.planned), number: true },
+      { heading: "Limit", cell: limitName, sort: limitName },
+      { heading: "In force", cell: (it) => limitAmount(it, it.in_force), number: true },
+      { heading: "Planned now", cell: (it) => limitAmount(it, it.planned), number: true },
       { heading: "Planned next", cell: next, number: true },
       { heading: "Why", cell: (it) => it.why, wraps: true },
     ],
@@ -59,17 +51,9 @@ function empty(containers) {
   return isKnown ? "No limit is planned or in force." : "Not known: no agent has reported yet.";
 }
 
-function kind({ limit }) {
-  return KINDS[limit] ?? [limit, String];
-}
-
-function amount(limit, value) {
-  return value === null ? NOTHING : kind(limit)[1](value);
-}
-
 function next(limit) {
   if (limit.next_in_ms === null) {
     return NOTHING;
   }
-  return `${amount(limit, limit.next)} in ${duration(limit.next_in_ms)}`;
+  return `${limitAmount(limit, limit.next)} in ${duration(limit.next_in_ms)}`;
 }

@@ -4,6 +4,7 @@ import { cores, counted, duration, gibOfMb, IS_NOT_KNOWN, NOTHING, perSecond } f
 import { containersTable } from "./containers-table.js";
 import { element, section, setText } from "./element.js";
 import { isSilent } from "./heat-measures.js";
+import { LimitChangesTable } from "./limit-changes-table.js";
 import { LimitsTable } from "./limits-table.js";
 import { NodeCharts } from "./node-charts.js";
 import { applicationHref, decisionsHref } from "./routes.js";
@@ -16,6 +17,7 @@ export class NodeView {
   #charts = new NodeCharts();
   #containers = containersTable(true);
   #limits = new LimitsTable();
+  #limitChanges = new LimitChangesTable();
   #hidden = element("p", { className: "note" });
   #arrivals = new Table(
     "Applications whose next container is planned to start here",
@@ -41,6 +43,7 @@ export class NodeView {
       section(`Node ${id}`, this.#tiles.root, this.#charts.root),
       section("Containers", this.#containers.root, this.#hidden),
       section("Limits", this.#limits.root),
+      section("Changes of limits", this.#limitChanges.root),
       section("Who arrives next", this.#arrivals.root),
       element("p", {}, element("a", { href: decisionsHref({ node: id }) }, "Decisions about this node")),
     );
@@ -56,6 +59,7 @@ export class NodeView {
     this.#containers.empty = node.containers ? "None." : IS_NOT_KNOWN;
     this.#containers.update(node.containers ?? []);
     this.#limits.update(node.containers);
+    this.#limitChanges.update(node.containers);
     const hidden = node.hidden_containers;
     setText(this.#hidden, hidden > 0 ? `And ${counted(hidden, "container")} that you may not see.` : "");
     this.#arrivals.empty = node.containers ? "No application is planned to start here." : IS_NOT_KNOWN;
