@@ -10,6 +10,7 @@ from typing import Any
 from cluster.cluster import Cluster
 from cluster.distributed_shell import sleeping
 from cluster.journal import records
+from cluster.resource_manager import ResourceManager
 from cluster.waiting import wait_until
 
 # A node is lost after 10 s without a report, and the next heartbeat acts on it.
@@ -119,6 +120,22 @@ def placements(journal: Path, application: str) -> list[dict[str, Any]]:
 def containers(journal: Path, application: str) -> list[str]:
     """An application's containers, oldest first."""
     return [one["container"] for one in placements(journal, application)]
+
+
+def planned_on_nodes(manager: ResourceManager, application: str) -> list[dict[str, Any]]:
+    """An application's containers as REST shows them with their nodes, by id."""
+    shown = [manager.elastane_rest(f"nodes/{node['node']}") for node in manager.node_sizes()]
+    containers = [one for node in shown for one in node["containers"]]
+    return sorted(
+        (one for one in containers if one["application"] == application),
+        key=lambda one: one["container"],
+    )
+
+
+def is_planned_by_profile(container: dict[str, Any]) -> bool:
+    """Whether a container of REST has the plan of a profile, and not its request."""
+    planned = container["planned"]["memory_bytes"]
+    return container["profile"] is not None and planned < container["requested_memory_bytes"]
 
 
 def executors(journal: Path, application: str) -> list[str]:

@@ -23,11 +23,14 @@ from cluster.waiting import wait_until
 from .alarm import alarm
 from .conftest import ClusterMaker, elastane
 from .expectations import (
+    is_planned_by_profile,
     placements,
+    planned_on_nodes,
     wait_all_reporting,
     wait_asleep,
     wait_containers,
     wait_learned,
+    wait_sampled,
 )
 
 RUN_SECONDS = 240.0
@@ -41,6 +44,7 @@ DIRECTORY = "/elastane"
 # Room for all applications by request beside the sleepers, each of which books a whole core.
 SHAPE = NodeShape(memory_mb=3072, vcores=16, cpu_cores=8.0, disk_bytes_per_s=1_000_000_000)
 SLEEPERS = 2
+RESTING = "resting"
 OF_AN_END = ("java.lang.InterruptedException", "InterruptedException: sleep interrupted")
 THREADS_OF_A_CORE = [
     "elastane-deposi",
@@ -142,15 +146,32 @@ def complaints(manager: ResourceManager) -> list[str]:
     return [line for line in errors if not line.endswith(OF_AN_END)] + traces
 
 
-def test_what_a_killed_resource_manager_learned_plans_the_next_run(
+def wait_planned_by_profile(manager: ResourceManager, application: str) -> None:
+    """Waits until an application's two containers run, and are planned by its profile."""
+
+    def are_planned() -> bool:
+        containers = planned_on_nodes(manager, application)
+        return len(containers) == 2 and all(map(is_planned_by_profile, containers))
+
+    wait_until(are_planned, f"{application} to be planned by its profile", SHARE_SECONDS)
+
+
+def test_what_a_killed_resource_manager_learned_plans_what_runs_and_the_next_run(
     cluster: Cluster,
     hdfs: Hdfs,
     submitter: Submitter,
     sleepers: str,
     pi: SparkApplication,
+    work: Path,
     checkout: Checkout,
 ) -> None:
     rm1, rm2 = cluster.resource_managers
+    shell = DistributedShell(rm1, work, checkout)
+    with alarm() as end:
+        lesson = shell.submit(Sleepers(RESTING, containers=1, memory_mb=256, until_pid=end.pid))
+        wait_sampled(rm1.journal, lesson)
+    assert wait_ended(rm1, lesson, END_SECONDS)["finalStatus"] == "SUCCEEDED"
+    wait_learned(rm1.journal, lesson)
     first = submitter.submit(pi)
     assert wait_ended(rm1, first, RUN_SECONDS)["finalStatus"] == "SUCCEEDED"
     assert all(one["profile"] is None for one in placements(rm1.journal, first))
@@ -161,11 +182,22 @@ def test_what_a_killed_resource_manager_learned_plans_the_next_run(
     assert hdfs.list(DIRECTORY)["rm1.sqlite"]["permission"] == "600"
     assert runs_known(rm2.depository, pi.name, checkout) == 0
 
-    rm1.daemon.kill()
-    cluster.fail_over(rm2, "--forceactive")
+    with alarm() as end:
+        resting = shell.submit(Sleepers(RESTING, containers=1, memory_mb=256, until_pid=end.pid))
+        wait_planned_by_profile(rm1, resting)
+        before = planned_on_nodes(rm1, resting)
+
+        rm1.daemon.kill()
+        cluster.fail_over(rm2, "--forceactive")
+        cluster.wait_registered()
+        wait_until(lambda: rm2.status()["profiles"] == 2, "the profiles on rm2", SHARE_SECONDS)
+        assert runs_known(rm2.depository, pi.name, checkout) == 1
+        wait_planned_by_profile(rm2, resting)
+        after = planned_on_nodes(rm2, resting)
+        for one in ("container", "profile", "requested_memory_bytes", "margin_percent"):
+            assert [it[one] for it in after] == [it[one] for it in before], one
+    assert wait_ended(rm2, resting, END_SECONDS)["finalStatus"] == "SUCCEEDED"
     wait_took_roles(cluster, sleepers)
-    wait_until(lambda: rm2.status()["profiles"] == 1, "the profile on rm2", SHARE_SECONDS)
-    assert runs_known(rm2.depository, pi.name, checkout) == 1
 
     submitter.resource_manager = rm2
     second = submitter.submit(pi)

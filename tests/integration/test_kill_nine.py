@@ -22,9 +22,11 @@ from .alarm import alarm
 from .conftest import ClusterMaker
 from .expectations import (
     SAMPLE_SECONDS,
+    is_planned_by_profile,
     master,
     measured,
     physical_memory_mb,
+    planned_on_nodes,
     wait_all_raised,
     wait_all_reporting,
     wait_asleep,
@@ -135,6 +137,8 @@ def test_a_killed_resource_manager_comes_back_with_the_raise(
         lambda: len(measured(manager.journal, seen)) >= 2, f"samples of {seen}", SAMPLE_SECONDS
     )
     assert manager.status()["runs_resumed"] == 0
+    before = planned_on_nodes(manager, sleepers)
+    assert all(is_planned_by_profile(one) for one in before), before
     asked = ("--resource-manager", manager.url)
     with (
         watching(checkout, work / "status.txt", "status", *asked) as status,
@@ -156,6 +160,10 @@ def test_a_killed_resource_manager_comes_back_with_the_raise(
     )
     wait_all_raised(cluster)
     assert_nothing_was_lost(cluster, sleepers)
+    after = planned_on_nodes(manager, sleepers)
+    assert all(is_planned_by_profile(one) for one in after), after
+    for one in ("container", "profile", "requested_memory_bytes"):
+        assert [it[one] for it in after] == [it[one] for it in before], one
     # Recording continues, too.
     status = manager.status()
     assert (status["runs_recording"], status["runs_resumed"]) == (1, 1), status
