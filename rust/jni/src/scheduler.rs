@@ -227,11 +227,13 @@ natives! {
         vcores: jint,
         count: jint,
         countables: JLongArray<'local>,
+        label: JString<'local>,
         standing: jint,
         now_ms: jlong,
     ) {
         let application = application(number)?;
         let countables = amounts(env, &countables)?;
+        let label = label.try_to_string(env)?;
         let ask = Ask {
             kind: kind(application_master, request_priority),
             priority,
@@ -240,6 +242,7 @@ natives! {
         };
         let core = core(handle)?;
         core.set_standing(application, &countables, self::standing(standing)?);
+        core.set_label(application, &label);
         core.pending(application, ask, now_ms);
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use elastane_core::cluster::{
     ApplicationId, Ask, Basis, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
-    QueueShare, Request, RunningContainer, Standing, StartSearch, drain,
+    QueueShare, Request, RunningContainer, Standing, StartSearch, drain, set_label,
 };
 use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_predict::Submission;
@@ -195,6 +195,11 @@ impl Elastane {
     /// See [`Cluster::set_standing`](elastane_core::cluster::Cluster::set_standing).
     pub fn set_standing(&self, application: ApplicationId, countables: &[u64], standing: Standing) {
         self.service.lock().cluster_mut().set_standing(application, countables, standing);
+    }
+
+    /// See [`set_label`].
+    pub fn set_label(&self, application: ApplicationId, label: &str) {
+        set_label(self.service.lock().cluster_mut(), application, label);
     }
 
     /// See [`Service::pending`].

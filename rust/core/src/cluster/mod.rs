@@ -28,6 +28,7 @@ pub use state::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Considered, Container,
     Countables, Demands, NodeEntry, NodeId, Observed, PlacedReason, Placement, Predicted, Refusal,
     RegisteredOnly, Request, RunningContainer, Standing, Verdict, applications_after, drain,
+    set_label,
 };
 
 use crate::container_kind::ContainerKind;
@@ -234,8 +235,7 @@ impl Cluster {
         standing: Standing,
     ) {
         if let Some(entry) = self.state.applications.get_mut(&application) {
-            entry.countables = Countables::new(countables);
-            entry.standing = standing;
+            (entry.countables, entry.standing) = (Countables::new(countables), standing);
         }
     }
 

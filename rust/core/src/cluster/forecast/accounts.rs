@@ -53,6 +53,11 @@ impl Accounts {
         number(&mut self.labels, label)
     }
 
+    /// The number of a label that a node has.
+    pub(super) fn known_label(&self, label: &str) -> Option<usize> {
+        self.labels.get(label).copied()
+    }
+
     pub(super) fn queue(&mut self, queue: &str) -> usize {
         match self.queues.get(queue) {
             Some(queue) => *queue,

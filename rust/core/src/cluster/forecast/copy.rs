@@ -62,9 +62,6 @@ impl StartForecast {
             let load = Load { booked, mean: container.taken_by.planned };
             left = left.map(|left| left.minus(load.mean));
             let (at_ms, is_rough) = end_of(running, self.now_ms);
-            if !is_open {
-                self.labelled.insert(container.application);
-            }
             let is_master = container.kind.is_application_master();
             self.ends.push(End { at_ms, is_rough, room, load, account, user, is_master });
         }
@@ -75,7 +72,8 @@ impl StartForecast {
         };
         self.rooms.push(Room {
             label,
-            is_for_all: is_open && !entry.is_draining,
+            is_open,
+            is_draining: entry.is_draining,
             free: unbooked(entry.bookable_size(counts)),
             registered: unbooked(entry.registered),
             left,
@@ -89,9 +87,17 @@ impl StartForecast {
         let Some(application) = cluster.application(id) else {
             return;
         };
-        if !application.countables.is_empty() || self.labelled.contains(&id) {
+        if !application.countables.is_empty() {
             return;
         }
+        let label = match &application.label {
+            none if none.is_empty() => None,
+            label => match self.accounts.known_label(label) {
+                // No node has it.
+                None => return,
+                known => known,
+            },
+        };
         let queue = self.accounts.queue(&application.queue);
         let user = self.accounts.user(queue, &application.user);
         let predicted = application.demands.of(ask.kind);
@@ -120,6 +126,7 @@ impl StartForecast {
             planned,
             since_ms: application.waiting_since_ms,
             load,
+            label,
             containers: ask.count,
             length_ms: predicted.and_then(|it| it.demand.duration_ms()),
             queue,

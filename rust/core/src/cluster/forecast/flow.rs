@@ -157,14 +157,15 @@ impl Flow {
 
     /// An application is placed by request from now on.
     fn starves(&mut self, place: usize, at_ms: i64) {
-        let Waits { containers, since_ms, load, .. } = &self.waiting[place];
+        let Waits { containers, since_ms, load, label, .. } = &self.waiting[place];
         if *containers == 0 || at_ms.saturating_sub(*since_ms) < self.starvation_wait_ms {
             return;
         }
         let passed = (self.open.len() / LOOKS_OF_A_STEP).min(self.steps_left);
         let open = self.open.iter().copied().take(passed * LOOKS_OF_A_STEP + 1);
-        let open = open.filter(|room| self.rooms[*room].fits(load, true));
-        let open: Vec<_> = open.take(OTHERS_COMPARED).collect();
+        let open = open.map(|room| (room, &self.rooms[room]));
+        let open = open.filter(|(_, room)| room.is_for(*label) && room.fits(load, true));
+        let open: Vec<_> = open.map(|(place, _)| place).take(OTHERS_COMPARED).collect();
         self.steps_left = self.steps_left.saturating_sub(passed);
         for room in open {
             self.fill(room, at_ms);
@@ -173,7 +174,7 @@ impl Flow {
 
     /// Starts on a node what goes there, the queue first that has the smallest part of its guarantee.
     fn fill(&mut self, room: usize, at_ms: i64) {
-        while self.rooms[room].is_for_all
+        while !self.rooms[room].is_draining
             && self.rooms[room].free.memory_bytes >= self.smallest_bytes
         {
             let next = if self.steps_left > 0 { self.next_for(room, at_ms) } else { None };
@@ -223,11 +224,12 @@ impl Flow {
         room_and_account: (usize, usize),
         at_ms: i64,
     ) -> Option<usize> {
-        let free = self.rooms[room_and_account.0].free;
+        let room = &self.rooms[room_and_account.0];
         let (mut looked_at, mut compared) = (0, 0);
         let first = self.queues[queue].startable().find(|place| {
             looked_at += 1;
-            let is_compared = self.waiting[*place].load.booked.fits_into(free);
+            let Waits { load, label, .. } = &self.waiting[*place];
+            let is_compared = load.booked.fits_into(room.free) && room.is_for(*label);
             compared += usize::from(is_compared);
             compared > COMPARED_OF_A_QUEUE
                 || is_compared && self.may_start(*place, room_and_account, at_ms)

@@ -15,7 +15,6 @@ mod queue;
 mod room;
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 
 use crate::cluster::Cluster;
 use crate::cluster::state::ApplicationId;
@@ -33,8 +32,6 @@ pub struct StartForecast {
     accounts: Accounts,
     /// By the number of a label, a node with it.
     examples: Vec<NodeId>,
-    /// Those with containers on nodes that only those with the label go to.
-    labelled: HashSet<ApplicationId>,
     /// After this wait an application is placed by request.
     starvation_wait_ms: i64,
 }
@@ -70,6 +67,8 @@ struct Waits {
     planned: Option<ExpectedStart>,
     since_ms: i64,
     load: Load,
+    /// The number of the node label that it asks for; none if it asks for none.
+    label: Option<usize>,
     containers: u32,
     /// None where it is not predicted.
     length_ms: Option<i64>,
@@ -95,7 +94,6 @@ impl StartForecast {
             waiting: Vec::new(),
             accounts: Accounts::default(),
             examples: Vec::new(),
-            labelled: HashSet::new(),
             starvation_wait_ms: cluster.settings.starvation_wait_ms,
         }
     }

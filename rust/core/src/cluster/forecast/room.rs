@@ -31,8 +31,10 @@ impl Load {
 pub(super) struct Room {
     /// The number of its label.
     pub(super) label: usize,
-    /// Whether containers go there that ask for no label.
-    pub(super) is_for_all: bool,
+    /// Whether containers go there that ask for no label: it has none, or one that is not exclusive.
+    pub(super) is_open: bool,
+    /// Whether it is being taken out of the cluster, so that nothing starts there.
+    pub(super) is_draining: bool,
     /// What CapacityScheduler may still book.
     pub(super) free: Booked,
     /// What is not booked of its registered size, where a starving application is placed by request.
@@ -44,6 +46,11 @@ pub(super) struct Room {
 }
 
 impl Room {
+    /// Whether a container goes there that asks for the label of this number; for no label without a number.
+    pub(super) fn is_for(&self, label: Option<usize>) -> bool {
+        label.map_or(self.is_open, |label| label == self.label)
+    }
+
     /// Whether a container may start there by its demand, or by its request because it starves.
     pub(super) fn fits(&self, load: &Load, starves: bool) -> bool {
         self.fits_beside(Load::default(), load, starves)

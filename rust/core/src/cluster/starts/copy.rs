@@ -21,7 +21,7 @@ const APPLICATIONS_OF_A_QUEUE: usize = 32;
 const APPLICATIONS: usize = 256;
 
 /// An application that CapacityScheduler has skipped for this long, and placed nowhere, is kept from nodes by
-/// something that the core does not know, such as limits, labels or blacklists.
+/// something that the core does not know, such as limits, locality or blacklists.
 const IN_VAIN_AFTER_MS: i64 = 10_000;
 
 impl StartSearch {
@@ -146,7 +146,7 @@ impl<'a> Limits<'a> {
         Self { cluster, application, by_label: Vec::new() }
     }
 
-    /// Whether the next container may run on a node, by its size and the limits.
+    /// Whether the next container may run on a node, by its size, its label and the limits.
     fn admit(&mut self, line: &Line, node: NodeId) -> bool {
         let Cluster { settings, state, bookable, waiting, .. } = self.cluster;
         let Some(entry) = state.nodes.get(node) else {
@@ -156,6 +156,12 @@ impl<'a> Limits<'a> {
             return false;
         }
         let label = &*entry.label;
+        let asked = state.applications.get(&self.application).map_or("", |it| &*it.label);
+        // CapacityScheduler lends nodes with a label that is not exclusive to those that ask for none.
+        let is_lent = asked.is_empty() && bookable.shares.is_label_shared(label);
+        if asked != label && !is_lent {
+            return false;
+        }
         let known = self.by_label.iter().find(|(known, _)| *known == label);
         let is_at_limit = known.map(|(_, is_at_limit)| *is_at_limit).unwrap_or_else(|| {
             let shares = &bookable.shares;

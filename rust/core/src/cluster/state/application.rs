@@ -68,6 +68,8 @@ pub struct Application {
     pub waiting_since_ms: i64,
     /// See [`Countables`]: what its next container asks for.
     pub countables: Countables,
+    /// The node label that its next container asks for; empty for none.
+    pub label: Arc<str>,
     /// What its queue does with its asks.
     pub standing: Standing,
     /// See [`Waiting::remaining_share`]; as computed last.
@@ -81,6 +83,16 @@ pub fn applications_after(
 ) -> impl Iterator<Item = (ApplicationId, &Application)> {
     let from = application.map_or(Bound::Unbounded, Bound::Excluded);
     cluster.state.applications.range((from, Bound::Unbounded)).map(|(id, it)| (*id, it))
+}
+
+/// The node label that an application's next container asks for; empty for none. To be called before the ask that it
+/// belongs to.
+pub fn set_label(cluster: &mut Cluster, application: ApplicationId, label: &str) {
+    if let Some(entry) = cluster.state.applications.get_mut(&application)
+        && &*entry.label != label
+    {
+        entry.label = label.into();
+    }
 }
 
 impl Application {
@@ -101,6 +113,7 @@ impl Application {
             held: None,
             waiting_since_ms: submitted_ms,
             countables: Countables::default(),
+            label: Arc::default(),
             standing: Standing::Ordered,
             remaining_share: None,
         }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use crate::ids::{ApplicationId, NodeId};
-pub use application::{Application, Ask, Standing, applications_after};
+pub use application::{Application, Ask, Standing, applications_after, set_label};
 pub use bookings::RunningContainer;
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
 pub use countables::Countables;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::SLOT_MS;
-use crate::cluster::{ExpectedStart, StartForecast, plan_starts};
+use crate::cluster::{ExpectedStart, StartForecast, plan_starts, set_label};
 use crate::policy::{ElastanePolicy, Favor};
 
 /// Two nodes of 8 GB where CapacityScheduler decides.
@@ -128,6 +128,59 @@ fn a_queue_at_its_maximum_waits_for_its_own_containers() {
     assert_eq!(expected(&cluster, 0)(app), at(0));
 }
 
+/// A node of each label: none, `gpu` and, not exclusive, `old`. Each is full for 10, 20 and 30 slots.
+fn labelled() -> Cluster {
+    let (mut cluster, [plain, gpu]) = observed();
+    let old = cluster.node_added("node-3:1", request(8, 8));
+    cluster.node_labelled(gpu, "gpu");
+    cluster.node_labelled(old, "old");
+    let of_label = |label: &str| QueueShare {
+        label: label.to_owned(),
+        is_label_shared: label == "old",
+        ..share("root.default", 1.0, 1.0)
+    };
+    cluster.configure_queues(["", "gpu", "old"].map(of_label).into());
+    for (node, slots) in [(plain, 10), (gpu, 20), (old, 30)] {
+        runs(&mut cluster, node, lasting(slots), 8);
+    }
+    cluster
+}
+
+fn waits_for_label(cluster: &mut Cluster, label: &str) -> ApplicationId {
+    let app = Application::new("waits", "waits", "root.default", lasting(1_000), 0);
+    let app = cluster.application_added(app);
+    set_label(cluster, app, label);
+    cluster.pending(app, Ask { count: 1, ..ask(8, 1) }, 0);
+    app
+}
+
+#[test]
+fn each_starts_on_a_node_with_the_label_that_it_asks_for() {
+    let mut cluster = labelled();
+    let apps = ["gpu", "old", "", ""].map(|label| waits_for_label(&mut cluster, label));
+    let expected = expected(&cluster, 0);
+    let [gpu, old, none, behind] = apps.map(expected);
+    assert_eq!([gpu, old, none], [at(20), at(30), at(10)]);
+    assert_eq!(behind, at(1_010), "it waits for the one before it");
+}
+
+#[test]
+fn nodes_with_a_label_that_is_not_exclusive_are_lent() {
+    let mut cluster = labelled();
+    let apps = ["", "", ""].map(|label| waits_for_label(&mut cluster, label));
+    let expected = expected(&cluster, 0);
+    let [first, second, third] = apps.map(expected);
+    assert_eq!([first, second], [at(10), at(30)]);
+    assert_eq!(third, at(1_010), "the other label's node takes nobody");
+}
+
+#[test]
+fn one_that_asks_for_a_label_that_no_node_has_is_not_expected() {
+    let mut cluster = labelled();
+    let app = waits_for_label(&mut cluster, "fpga");
+    assert_eq!(expected(&cluster, 0)(app), None);
+}
+
 #[test]
 fn a_held_application_starts_when_a_master_of_its_queue_ends() {
     let slots = vec![Resources::from_array([0.1, 1e9, 0.0, 0.0]); 15];
@@ -188,18 +241,6 @@ fn a_plan_that_is_earlier_counts() {
     assert_eq!(expected(&cluster, 0)(app), at(20), "it starves after a minute");
     plan_starts(&mut cluster, 0);
     assert_eq!(expected(&cluster, 0)(app), at(5), "the peak is over");
-}
-
-#[test]
-fn an_exclusive_label_is_for_those_that_ask_for_it() {
-    let (mut cluster, [first, second]) = observed();
-    runs(&mut cluster, first, lasting(10), 8);
-    cluster.node_labelled(second, "gpu");
-    let app = waits(&mut cluster, lasting(1), 8, 0);
-    assert_eq!(expected(&cluster, 0)(app), at(10));
-    let labelled = runs(&mut cluster, second, lasting(1), 1);
-    cluster.pending(labelled, ask(1, 1), 0);
-    assert_eq!(expected(&cluster, 0)(labelled), None);
 }
 
 #[test]

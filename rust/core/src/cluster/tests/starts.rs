@@ -1,5 +1,6 @@
 //! Who may go to a node with planned starts of others.
 
+mod labels;
 mod planned;
 
 use super::*;

@@ -102,6 +102,7 @@ public final class Natives {
    * @param count 0 if the application waits for nothing
    * @param countables the amounts of resource types beside memory and virtual cores that the next
    *     container asks for, in the ResourceManager's order of types; null for none
+   * @param label the node label that the next container asks for; empty for none
    * @param standing what the application's queue does with its asks: one of the constants below
    */
   public static native void pending(
@@ -114,6 +115,7 @@ public final class Natives {
       int vcores,
       int count,
       long[] countables,
+      String label,
       int standing,
       long nowMs);
 

@@ -122,6 +122,7 @@ final class CoreHandle implements AutoCloseable, DepositoryCopies {
                 asks.getVirtualCores(),
                 asks.getCount(),
                 asks.getCountables(),
+                asks.getLabel(),
                 standing,
                 nowMs()));
   }

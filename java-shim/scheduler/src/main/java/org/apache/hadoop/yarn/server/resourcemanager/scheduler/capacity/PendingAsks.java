@@ -178,7 +178,7 @@ final class PendingAsks {
     return count > 0 && memoryMib <= free.getMemorySize() && virtualCores <= free.getVirtualCores();
   }
 
-  /** Whether the core, which is told no label, would be told the same. */
+  /** Whether the core would be told the same. */
   boolean sameAs(PendingAsks other) {
     return other != null
         && forApplicationMaster == other.forApplicationMaster
@@ -188,6 +188,7 @@ final class PendingAsks {
         && virtualCores == other.virtualCores
         && Arrays.equals(countables, other.countables)
         && count == other.count
-        && forLabel == other.forLabel;
+        && forLabel == other.forLabel
+        && label.equals(other.label);
   }
 }

@@ -107,6 +107,7 @@ class SteadyClockTest {
         1,
         10_000,
         new long[0],
+        "",
         Natives.STANDING_ORDERED,
         clock.nowMs());
     NativesForTest.foresee(handle, application, 1, 1, 1);
