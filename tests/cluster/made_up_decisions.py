@@ -11,12 +11,13 @@ def made_up_decision(number: int, time_ms: int, nodes: int, applications: int) -
     """The decision with this number, of a cluster of this size."""
     index = number % applications
     one = {"number": number, "time_ms": time_ms, "node": node_name(number % nodes)}
-    name = {"application": application_id(index), "application_name": f"nightly-{index}"}
+    queue = "root.etl.nightly" if index % 3 == 0 else "root.analysts"
+    named = {"application": application_id(index), "queue": queue}
+    name = {**named, "application_name": f"nightly-{index}"}
     container = {**name, "container": container_id(index, number % 90)}
     if number % 7 == 0:
         reason = "of memory, 1.5 GiB are short from 20 s on"
-        application = {"application": application_id(index)}
-        return {**one, **application, "kind": "refused", "reason": reason}
+        return {**one, **named, "kind": "refused", "reason": reason}
     if number % 11 == 0:
         reason = "the predicted use of its containers leaves room above the registered size"
         return {**one, "kind": "bookable", "ratio": 1.206, "reason": reason}
@@ -56,7 +57,7 @@ def _preemption(turn: int) -> dict[str, Any]:
         amounts = {"resident_bytes": 3 << 30, "short_bytes": 1 << 30}
         return {"cause": "short-of-memory", "outcome": "preempted", "reason": reason, **amounts}
     reason = "its queue has more than its guarantee"
-    return {"cause": "capacity-scheduler", "outcome": "told", "queue": "root.etl", "reason": reason}
+    return {"cause": "capacity-scheduler", "outcome": "told", "reason": reason}
 
 
 def _migration(turn: int) -> dict[str, Any]:

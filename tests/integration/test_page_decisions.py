@@ -63,6 +63,20 @@ def test_the_search_leaves_only_what_matches(browser: Browser, page: str) -> Non
     browser.wait(lambda: len(browser.find("main tbody tr")) >= loaded, "all that are loaded")
 
 
+def test_decisions_are_found_by_the_queue_of_their_application(browser: Browser, page: str) -> None:
+    browser.open(f"{page}#decisions")
+    browser.wait_text("main", "100 loaded")
+    browser.find("main form input[type=search]")[0].send_keys("root.etl.nightly")
+    browser.wait_text("main", "match the search")
+    shown = {one.text.replace("\n", "") for one in browser.find("tbody td:nth-of-type(2)")}
+    assert shown
+    assert shown <= {application_id(index) for index in range(0, APPLICATIONS, 3)}
+    queue = browser.find("form input")[3]
+    assert queue.accessible_name == "Queue"
+    queue.send_keys("root.analysts\n")
+    browser.wait(lambda: "queue=root.analysts" in browser.run("return location.hash"), "the filter")
+
+
 def test_a_correction_is_told_in_words(browser: Browser, page: str) -> None:
     browser.open(f"{page}#decisions?kind=reprovision")
     browser.wait_text(
@@ -146,7 +160,7 @@ def test_what_others_decide_drops_nothing_that_is_loaded(browser: Browser, resou
 def test_a_changed_filter_keeps_focus_and_search(browser: Browser, page: str) -> None:
     browser.open(f"{page}#decisions")
     browser.wait_text("main", "100 loaded")
-    node, search = browser.find("form input")[2:4]
+    node, _, search = browser.find("form input")[2:5]
     search.send_keys("refused")
     node.send_keys(f"{node_name(3)}\n")
     browser.wait(lambda: "node=" in browser.run("return location.hash"), "the filter")

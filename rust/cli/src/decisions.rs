@@ -27,6 +27,7 @@ use wanted::WantedDecisions;
   elastane decisions --journal decisions.jsonl --application application_1763736000000_0007
   elastane decisions --journal decisions.jsonl --container container_1763736000000_0007_01_000002
   elastane decisions --journal decisions.jsonl --node node-17.example.com:8041 --kind preemption
+  elastane decisions --journal decisions.jsonl --queue root.etl --kind refused
   elastane decisions --journal decisions.jsonl --json | jq 'select(.kind == \"refused\")'")]
 pub(crate) struct Decisions {
     /// The scheduler's decision journal (JSON lines)
@@ -56,7 +57,7 @@ impl Decisions {
             };
             read += 1;
             let is_readable = self.json || !matches!(record.event, JournalEvent::Other);
-            if !is_readable || !self.wanted.is_for(&record.event, &mut containers) {
+            if !is_readable || !self.wanted.is_for(&record, &mut containers) {
                 continue;
             }
             shown += 1;
@@ -111,7 +112,7 @@ struct WaitingReport {
 
 impl DecisionsReport {
     pub(crate) fn add(&mut self, record: Record, output: &mut impl Write) -> Result<(), Failure> {
-        let Record { time_ms, event } = record;
+        let Record { time_ms, event, queue: _ } = record;
         let sentence = match event {
             JournalEvent::Refused(refused) => return self.refused(time_ms, refused, output),
             JournalEvent::Node(_) | JournalEvent::Other => return self.end(output),

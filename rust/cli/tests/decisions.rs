@@ -89,6 +89,38 @@ fn decisions_are_shown_by_container_node_and_kind() {
 }
 
 #[test]
+fn decisions_are_shown_by_queue_with_those_below_it() {
+    let of = |application: u32, queue: &str| {
+        format!(
+            "{{\"kind\":\"refused\",\"time_ms\":1763736002000,{queue}\"application\":\
+             \"application_1_000{application}\",\"node\":\"n:1\",\"reason\":\"no room\"}}\n"
+        )
+    };
+    let content = [
+        of(1, "\"queue\":\"root.etl\","),
+        of(2, "\"queue\":\"root.etl.nightly\","),
+        of(3, "\"queue\":\"root.etl2\","),
+        // An earlier version's.
+        of(4, ""),
+    ];
+    let (_folder, path) = journal(&content.concat());
+    let told = |wanted: &[&str]| {
+        let printed =
+            elastane(&[&["decisions", "--journal", &path][..], wanted].concat()).printed();
+        printed.lines().map(|line| line[36..54].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&["--queue", "root.etl"]), ["application_1_0001", "application_1_0002"]);
+    assert_eq!(told(&["--queue", "root.etl.nightly"]), ["application_1_0002"]);
+    assert_eq!(told(&["--queue", "root"]).len(), 3);
+    assert_eq!(told(&[]).len(), 4);
+
+    let none = ["decisions", "--journal", &path, "--queue", "root.other", "--kind", "placed"];
+    let refused = elastane(&none).refused();
+    let expected = "nothing is recorded about queue root.other, kind placed";
+    assert!(refused.contains(expected), "{refused}");
+}
+
+#[test]
 fn an_application_is_told_why_it_waited_and_why_it_went_where() {
     let (_folder, path) = journal(JOURNAL);
     let application = "application_1763736000000_0001";
@@ -132,7 +164,7 @@ fn what_gave_way_for_want_of_memory_is_told_with_how_much() {
         reason: "it came last".to_owned(),
     };
     let event = JournalEvent::Preemption(Box::new(Preemption::ForMemory(preemption)));
-    let record = Record { time_ms: 1_763_736_000_000, event };
+    let record = Record { time_ms: 1_763_736_000_000, queue: None, event };
     let line = serde_json::to_string(&record).unwrap();
     let (_folder, path) = journal(&line);
     let application = "application_1_0001";
@@ -320,7 +352,8 @@ fn what_the_scheduler_writes_is_what_is_read() {
             runs: 2,
         },
     ];
-    let line = |event| serde_json::to_string(&Record { time_ms, event }).unwrap() + "\n";
+    let line =
+        |event| serde_json::to_string(&Record { time_ms, queue: None, event }).unwrap() + "\n";
     let lines = events.map(line);
     let (_folder, path) = journal(&lines.concat());
     let expected = "\

@@ -21,7 +21,8 @@ fn answer(body: &str) -> String {
 /// The answer of the ring with these, which are given oldest first.
 fn decisions(events: Vec<JournalEvent>) -> String {
     let records = events.into_iter().enumerate().rev();
-    let records = records.map(|(at_s, event)| Record { time_ms: at_s as i64 * 1_000, event });
+    let records =
+        records.map(|(at_s, event)| Record { time_ms: at_s as i64 * 1_000, queue: None, event });
     let records: Vec<_> = records.map(|it| serde_json::to_value(it).unwrap()).collect();
     answer(&serde_json::json!({"decisions": records, "next_before": null}).to_string())
 }
@@ -54,7 +55,6 @@ fn a_container_that_was_preempted_is_told_by_whom_and_why() {
             node: NODE.to_owned(),
             container: CONTAINER.to_owned(),
             application: APPLICATION.to_owned(),
-            queue: Some("root.a".to_owned()),
             outcome: CapacityPreemptionOutcome::Preempted,
             reason: "queue root.a is above its guarantee".to_owned(),
         })));
@@ -148,45 +148,34 @@ fn of_queue(answers: &[&str], arguments: &[&str]) -> (Ended, String) {
 }
 
 #[test]
-fn a_queue_is_told_with_the_decisions_about_its_applications_alone() {
-    let refused = |application: &str, reason: &str| {
-        JournalEvent::Refused(Refused {
-            application: application.to_owned(),
-            node: NODE.to_owned(),
-            reason: reason.to_owned(),
-        })
-    };
-    let applications = answer(&format!(
-        "{{\"applications\": [{{\"application\": \"{APPLICATION}\", \"state\": \"running\"}}]}}"
-    ));
-    let decisions = decisions(vec![
-        refused(APPLICATION, "first"),
-        refused("application_1763736000000_0008", "of another queue"),
-    ]);
+fn a_queue_is_told_with_the_decisions_about_its_applications() {
+    let refused = JournalEvent::Refused(Refused {
+        application: APPLICATION.to_owned(),
+        node: NODE.to_owned(),
+        reason: "first".to_owned(),
+    });
     let nothing_waits = answer("{\"applications\": [], \"total\": 0}");
-    let (ended, _) = of_queue(&[&nothing_waits, &applications, &decisions], &[]);
+    let (ended, request) = of_queue(&[&nothing_waits, &decisions(vec![refused])], &[]);
     let expected = format!(
         "root.a: mode enforce, RUNNING, 1 application in it and below\n\n\
-         The latest decisions about its applications, among the newest 1,000 of the cluster\n\
+         The latest decisions about its applications\n\
          1970-01-01T00:00:00.000Z  waited    {APPLICATION} was not placed on {NODE}: first\n"
     );
     assert_eq!(ended.printed(), expected);
+    assert!(request.contains("decisions?queue=root.a&limit=20"), "{request}");
 }
 
 #[test]
-fn a_queue_is_told_with_what_was_not_found_or_left_out() {
+fn a_queue_is_told_with_how_many_that_wait_were_left_out() {
     let one = |total: u32| {
         answer(&format!(
             "{{\"applications\": [{{\"application\": \"{APPLICATION}\", \"name\": \"etl\", \"waiting\": {{}}}}], \
              \"total\": {total}}}"
         ))
     };
-    let (ended, _) = of_queue(&[&one(3), &one(5), &decisions(Vec::new())], &[]);
+    let (ended, _) = of_queue(&[&one(3), &decisions(Vec::new())], &[]);
     let printed = ended.printed();
-    let expected = "\nNot shown: 2 older applications wait too\n\n\
-                    Decisions about its applications: none among the newest 1,000 of the cluster\n\
-                    Decisions about its oldest applications (4) were not looked for\n";
-    assert!(printed.ends_with(expected), "{printed}");
+    assert!(printed.ends_with("\nNot shown: 2 older applications wait too\n"), "{printed}");
 
     let (ended, request) = of_queue(&[&one(1)], &["--decisions=0"]);
     let printed = ended.printed();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use elastane_core::Cluster;
-use elastane_core::cluster::{ApplicationId, PlannedStart};
+use elastane_core::cluster::{Application, ApplicationId, PlannedStart};
 use elastane_predict::progress::LogNormal;
 use elastane_predict::{Submission, chance_within, deadline_ms};
 use serde::Serialize;
@@ -69,14 +69,14 @@ impl Deadlines {
     pub(crate) fn added(
         &mut self,
         application: ApplicationId,
-        id: &str,
+        (id, queue): (&str, &str),
         deadline: Deadline,
         is_new: bool,
         now_ms: i64,
     ) -> Record {
         self.of.insert(application, Entry { deadline, is_planned: !is_new });
         let state = DeadlineState::Given;
-        record(id, deadline, state, deadline.chance(now_ms), now_ms)
+        record((id, queue), deadline, state, deadline.chance(now_ms), now_ms)
     }
 
     /// A new plan of starts counts: the news of applications whose executors no plan had before.
@@ -84,11 +84,12 @@ impl Deadlines {
         let new = self.of.iter_mut().filter(|(_, entry)| !entry.is_planned);
         let planned = new.filter_map(|(id, entry)| {
             let start_ms = last_start_ms(cluster, *id)?;
-            let application = &cluster.application(*id)?.id;
+            let application = cluster.application(*id)?;
             entry.is_planned = true;
             let chance = entry.deadline.chance(start_ms);
             let state = DeadlineState::Planned;
-            Some((*id, record(application, entry.deadline, state, chance, now_ms)))
+            let named = (&*application.id, &*application.queue);
+            Some((*id, record(named, entry.deadline, state, chance, now_ms)))
         });
         let mut planned: Vec<_> = planned.collect();
         planned.sort_unstable_by_key(|(id, _)| *id);
@@ -99,7 +100,7 @@ impl Deadlines {
     pub(crate) fn removed(
         &mut self,
         application: ApplicationId,
-        id: &str,
+        ended: &Application,
         succeeded: bool,
         now_ms: i64,
     ) -> Option<Record> {
@@ -108,7 +109,7 @@ impl Deadlines {
             true => DeadlineState::Met,
             false => DeadlineState::Missed,
         };
-        Some(record(id, deadline, state, None, now_ms))
+        Some(record((&ended.id, &ended.queue), deadline, state, None, now_ms))
     }
 
     pub(crate) fn status(
@@ -131,7 +132,7 @@ fn last_start_ms(cluster: &Cluster, application: ApplicationId) -> Option<i64> {
 }
 
 fn record(
-    id: &str,
+    (id, queue): (&str, &str),
     deadline: Deadline,
     state: DeadlineState,
     chance: Option<f64>,
@@ -139,5 +140,6 @@ fn record(
 ) -> Record {
     let application = id.to_owned();
     let news = DeadlineNews { application, deadline_ms: deadline.at_ms, state, chance };
-    Record { time_ms: now_ms, event: JournalEvent::Deadline(news) }
+    let queue = Some(queue.to_owned());
+    Record { time_ms: now_ms, queue, event: JournalEvent::Deadline(news) }
 }

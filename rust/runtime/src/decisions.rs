@@ -16,7 +16,7 @@ use crate::journal::{JournalEvent, Record};
 use crate::writer::JournalWriter;
 pub(crate) use former::replaced;
 
-/// The newest records, for those who ask; about 25 MiB. The journal has the others.
+/// The newest records, for those who ask; about 26 MiB. The journal has the others.
 const KEPT: usize = 20_000;
 
 /// The records that are looked at before a decision gets its turn.
@@ -107,6 +107,21 @@ impl Decisions {
         self.journal.close();
     }
 
+    /// The queue in the newest decision about an application that has one.
+    pub(crate) fn latest_queue_of(&self, application: &str) -> Option<String> {
+        let mut before = u64::MAX;
+        loop {
+            let chunk = self.kept.lock().before(before);
+            before = chunk.last()?.0;
+            let mut of_it = chunk.iter().map(|(_, record)| record);
+            let latest =
+                of_it.find(|it| it.queue.is_some() && it.event.application() == Some(application));
+            if let Some(latest) = latest {
+                return latest.queue.clone();
+            }
+        }
+    }
+
     /// The newest decisions of those that are asked for.
     pub(crate) fn find(&self, wanted: &WantedDecisions) -> FoundDecisions {
         let newest = self.kept.lock().newest();
@@ -120,7 +135,7 @@ impl Decisions {
             };
             before = *last;
             for (number, record) in chunk {
-                if !wanted.is_for(&record.event) {
+                if !wanted.is_for(&record) {
                     continue;
                 }
                 if found.decisions.len() == wanted.limit {
@@ -142,6 +157,8 @@ pub(crate) struct WantedDecisions {
     application: Option<String>,
     container: Option<String>,
     node: Option<String>,
+    /// This one and those below it.
+    queue: Option<String>,
     /// As in the journal.
     kind: Option<String>,
     /// Only those with a smaller number.
@@ -150,7 +167,8 @@ pub(crate) struct WantedDecisions {
 }
 
 impl WantedDecisions {
-    fn is_for(&self, event: &JournalEvent) -> bool {
+    fn is_for(&self, record: &Record) -> bool {
+        let event = &record.event;
         let holds = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
         };
@@ -158,6 +176,7 @@ impl WantedDecisions {
             && holds(&self.application, event.application())
             && holds(&self.container, event.container())
             && holds(&self.node, event.node())
+            && self.queue.as_deref().is_none_or(|path| record.is_within_queue(path))
     }
 }
 

@@ -6,7 +6,7 @@ mod preemption;
 use std::borrow::Cow;
 
 use elastane_core::Resources;
-use elastane_core::cluster::{BookableChange, Cluster};
+use elastane_core::cluster::{ApplicationId, BookableChange, Cluster};
 use elastane_protocol::Pressure;
 use elastane_runs::Outcome;
 use serde::{Deserialize, Serialize};
@@ -24,12 +24,33 @@ pub struct Record {
     /// Unix time in milliseconds. Of a correction whose window ended with its container or node: when
     /// the window opened.
     pub time_ms: i64,
+    /// The path of the application's leaf queue at that time. None where it is about a node alone, where the application
+    /// was no longer known, and in a record of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
     /// What happened.
     #[serde(flatten)]
     pub event: JournalEvent,
 }
 
 impl Record {
+    /// About an application, with the queue that it is in now.
+    pub(crate) fn about(
+        cluster: &Cluster,
+        application: ApplicationId,
+        event: JournalEvent,
+        time_ms: i64,
+    ) -> Self {
+        let queue = cluster.application(application).map(|it| it.queue.clone());
+        Self { time_ms, queue, event }
+    }
+
+    /// Whether its application is in this queue or one below it.
+    pub fn is_within_queue(&self, path: &str) -> bool {
+        let below = self.queue.as_deref().and_then(|queue| queue.strip_prefix(path));
+        below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
+    }
+
     /// A change of a node's bookable capacity.
     pub(crate) fn bookable(cluster: &Cluster, change: &BookableChange, now_ms: i64) -> Self {
         let node = cluster.node(change.node).map(|node| node.name.clone());
@@ -38,7 +59,7 @@ impl Record {
             ratio: f64::from(change.ratio.memory_thousandths) / 1e3,
             reason: change.reason().into(),
         };
-        Self { time_ms: now_ms, event }
+        Self { time_ms: now_ms, queue: None, event }
     }
 }
 

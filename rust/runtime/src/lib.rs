@@ -48,7 +48,8 @@ mod yarn_ids;
 
 pub use crate::counters::Health;
 pub use crate::depository::SharingError;
-pub use crate::elastane::{Elastane, preempted::record_preemption};
+pub use crate::elastane::Elastane;
+pub use crate::elastane::preempted::{ToldPreemption, record_preemption};
 pub use adviser::Advise;
 pub use amounts::AmountError;
 pub use deadlines::Deadline;

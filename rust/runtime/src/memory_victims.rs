@@ -309,5 +309,6 @@ fn record(
         reason,
     };
     let event = JournalEvent::Preemption(Box::new(Preemption::ForMemory(preemption)));
-    Record { time_ms: now_ms, event }
+    let queue = application.map(|application| application.queue.clone());
+    Record { time_ms: now_ms, queue, event }
 }

@@ -223,5 +223,6 @@ fn record(
         cause: asked.cause,
         reason: asked.reason.clone(),
     };
-    Record { time_ms: now_ms, event: JournalEvent::Migration(Box::new(migration)) }
+    let event = JournalEvent::Migration(Box::new(migration));
+    Record::about(cluster, asked.application, event, now_ms)
 }

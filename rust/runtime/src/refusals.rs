@@ -35,7 +35,7 @@ impl Refusals {
             node: node.unwrap_or_default(),
             reason: refusal.to_string(),
         });
-        Some(Record { time_ms: now_ms, event })
+        Some(Record::about(cluster, commit.application, event, now_ms))
     }
 
     /// Whether a refusal is to be written; then it counts as written.

@@ -149,5 +149,5 @@ pub(crate) fn node_usage(
         booked_vcores: entry.booked.vcores,
         containers,
     };
-    Record { time_ms: now_ms, event: JournalEvent::Node(Box::new(usage)) }
+    Record { time_ms: now_ms, queue: None, event: JournalEvent::Node(Box::new(usage)) }
 }

@@ -7,9 +7,9 @@ use crate::journal::{JournalEvent, Record, Reprovision};
 use crate::yarn_ids::application_id;
 
 pub(crate) fn records(cluster: &Cluster, done: &[Reprovisioned]) -> Vec<Record> {
-    let records = done.iter().map(|done| Record {
-        time_ms: done.time_ms,
-        event: JournalEvent::Reprovision(Box::new(reprovision(cluster, done))),
+    let records = done.iter().map(|done| {
+        let event = JournalEvent::Reprovision(Box::new(reprovision(cluster, done)));
+        Record::about(cluster, done.application, event, done.time_ms)
     });
     records.collect()
 }

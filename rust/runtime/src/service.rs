@@ -140,7 +140,7 @@ impl Service {
         let application = self.cluster.application_added(application);
         let is_new = !self.runs.is_restored(id);
         let news = deadline
-            .map(|given| self.deadlines.added(application, id, given, is_new, now_ms))
+            .map(|given| self.deadlines.added(application, (id, queue), given, is_new, now_ms))
             .filter(|_| is_new);
         let is_wanted = self.settings.advises.anywhere;
         self.accounts.past.set_recording(is_wanted, &self.cluster, now_ms);
@@ -180,7 +180,7 @@ impl Service {
         self.trackers.application_removed(application);
         self.runs.end(application, succeeded, now_ms, until_ms);
         self.accounts.end(application, self.runs.settings(application), now_ms, until_ms);
-        self.deadlines.removed(application, &removed?.id, succeeded, now_ms)
+        self.deadlines.removed(application, &removed?, succeeded, now_ms)
     }
 
     /// What an application waits for now. Its first ask for executors gives settings to predict by.
@@ -244,13 +244,14 @@ impl Service {
         let ended = self.cluster.finished(container)?;
         let node = self.node_name(ended.node);
         let application = application_id(&self.cluster, ended.application, container);
+        let event = JournalEvent::Finished { container: container.to_owned(), node, application };
+        let record = Record::about(&self.cluster, ended.application, event, now_ms);
         self.giving_way.finished(ended.node, container, now_ms);
         self.trackers.finished(&self.cluster, container);
         self.limit_changes.finished(ended.node, container);
         self.accounts.finished(&self.cluster, container, &ended, now_ms);
         self.runs.container_ended(container, ended, until_ms);
-        let event = JournalEvent::Finished { container: container.to_owned(), node, application };
-        Some(Record { time_ms: now_ms, event })
+        Some(record)
     }
 
     /// An agent's report.

@@ -258,7 +258,7 @@ mod tests {
     fn record(time_ms: i64) -> Arc<Record> {
         let reason = "the agent reports".into();
         let event = JournalEvent::Bookable { node: "node-1:1".into(), ratio: 2.0, reason };
-        Arc::new(Record { time_ms, event })
+        Arc::new(Record { time_ms, queue: None, event })
     }
 
     #[test]

@@ -6,7 +6,7 @@ use clap::Args;
 use elastane_runtime::{Record, application_of};
 use serde_json::{Value, json};
 
-use super::explain_queue::{SEARCHED_WRITTEN, print_queue, print_searched, queue};
+use super::explain_queue::{print_queue, queue};
 use super::limits::{print_limit_changes, print_limits};
 use super::resource_manager::ResourceManager;
 use super::subject::Subject;
@@ -47,17 +47,13 @@ impl Explain {
                 Subject::Application(id) => self.application(&manager, id),
                 Subject::Container(id) => self.container(&manager, id),
                 Subject::Node(name) => self.node(&manager, name),
-                Subject::Queue(path) => queue(&manager, path, self.decisions.into()),
+                Subject::Queue(path) => self.queue(&manager, path),
             }?;
             if self.live.json {
                 writeln!(output, "{all}")?;
                 return Ok(());
             }
-            print(&all, matches!(self.subject, Subject::Container(_)), output)?;
-            if matches!(self.subject, Subject::Queue(_)) && self.decisions > 0 {
-                print_searched(&all, output)?;
-            }
-            Ok(())
+            print(&all, matches!(self.subject, Subject::Container(_)), output)
         })
     }
 
@@ -99,6 +95,12 @@ impl Explain {
         Ok(json!({"node": node, "decisions": self.decisions(manager, ("node", name))?}))
     }
 
+    fn queue(&self, manager: &ResourceManager, path: &str) -> Result<Value, Failure> {
+        let mut all = queue(manager, path)?;
+        all["decisions"] = self.decisions(manager, ("queue", path))?;
+        Ok(all)
+    }
+
     /// Oldest first.
     fn decisions(&self, manager: &ResourceManager, of: (&str, &str)) -> Result<Value, Failure> {
         if self.decisions == 0 {
@@ -130,12 +132,8 @@ fn print(all: &Value, is_of_container: bool, output: &mut Vec<u8>) -> Result<(),
     let decisions = all["decisions"].as_array().map_or(&[][..], Vec::as_slice);
     if !decisions.is_empty() {
         let about = match all.get("queue") {
-            Some(_) => {
-                format!(
-                    " about its applications, among the newest {SEARCHED_WRITTEN} of the cluster"
-                )
-            }
-            None => String::new(),
+            Some(_) => " about its applications",
+            None => "",
         };
         writeln!(output, "\nThe latest decisions{about}")?;
         let mut report = DecisionsReport::default();

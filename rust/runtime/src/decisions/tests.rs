@@ -15,6 +15,7 @@ fn refused(application: &str, node: &str, time_ms: i64) -> Record {
     let (application, node) = (application.to_owned(), node.to_owned());
     Record {
         time_ms,
+        queue: None,
         event: JournalEvent::Refused(Refused { application, node, reason: String::new() }),
     }
 }
@@ -25,7 +26,11 @@ fn finished(container: &str, application: &str, node: &str) -> Record {
         node: node.to_owned(),
         application: application.to_owned(),
     };
-    Record { time_ms: 0, event }
+    Record { time_ms: 0, queue: None, event }
+}
+
+fn in_queue(queue: &str, record: Record) -> Record {
+    Record { queue: Some(queue.to_owned()), ..record }
 }
 
 /// The numbers of what is found, and where the next page begins.
@@ -85,6 +90,42 @@ fn only_what_is_asked_for_is_found() {
     assert_eq!(find(json!({"limit": 9, "kind": "finished", "application": "a"})), [0_u64; 0]);
 }
 
+#[test]
+fn a_queue_is_found_with_those_below_it() {
+    let decisions = decisions();
+    decisions.record_all([
+        in_queue("root.etl", refused("a", "n", 0)),
+        in_queue("root.etl.nightly", finished("c", "a", "n")),
+        in_queue("root.etl2", refused("b", "n", 0)),
+        refused("of an earlier version", "n", 0),
+    ]);
+    let find = |queue: &str| find(&decisions, json!({"limit": 9, "queue": queue})).0;
+    assert_eq!(find("root"), [2, 1, 0]);
+    assert_eq!(find("root.etl"), [1, 0]);
+    assert_eq!(find("root.etl.nightly"), [1]);
+    assert_eq!(find("root.et"), [0_u64; 0]);
+}
+
+#[test]
+fn the_latest_queue_of_an_application_outlives_it() {
+    let decisions = decisions();
+    decisions.record(in_queue("root.first", refused("a", "n", 0)));
+    decisions.record(in_queue("root.second", refused("a", "n", 0)));
+    decisions.record(refused("a", "n", 0));
+    decisions.record_all((0..CHUNK).map(|_| in_queue("root.other", refused("b", "n", 0))));
+    assert_eq!(decisions.latest_queue_of("a").as_deref(), Some("root.second"));
+    assert_eq!(decisions.latest_queue_of("c"), None);
+}
+
+#[test]
+fn a_record_of_an_earlier_version_has_no_queue_and_stays_as_it_was() {
+    let earlier =
+        json!({"time_ms": 0, "kind": "refused", "application": "a", "node": "n", "reason": ""});
+    let read: Record = serde_json::from_value(earlier.clone()).unwrap();
+    assert_eq!(read.queue, None);
+    assert_eq!(serde_json::to_value(read).unwrap(), earlier);
+}
+
 /// Every kind, with its JSON.
 fn of_each_kind() -> Vec<(JournalEvent, Value)> {
     let preemption = MemoryPreemption {
@@ -113,7 +154,7 @@ fn of_each_kind() -> Vec<(JournalEvent, Value)> {
         "physical_vcores": 0});
     let placed: Record = serde_json::from_value(placed).unwrap();
     let by_capacity_scheduler = json!({"time_ms": 0, "kind": "preemption", "cause": "capacity-scheduler",
-        "node": "n", "container": "c", "application": "a", "queue": null, "outcome": "told",
+        "node": "n", "container": "c", "application": "a", "outcome": "told",
         "reason": ""});
     let by_capacity_scheduler: Record = serde_json::from_value(by_capacity_scheduler).unwrap();
     let events = [

@@ -304,7 +304,9 @@ impl Keeper {
             outcome: run.outcome,
             runs: self.shared.profiles.cache.lock().runs_of(key),
         };
-        self.decisions.record(Record { time_ms: self.ended_ms, event });
+        // The cluster no longer knows the application.
+        let queue = self.decisions.latest_queue_of(&run.application_id);
+        self.decisions.record(Record { time_ms: self.ended_ms, queue, event });
         Ok(())
     }
 

@@ -1,12 +1,24 @@
 //! What CapacityScheduler tells of its own preemptions.
 
+use serde::Deserialize;
+
 use crate::elastane::Elastane;
 use crate::journal::{CapacityPreemption, JournalEvent, Preemption, Record};
 
+/// A preemption, and the queue of its application.
+#[derive(Debug, Deserialize)]
+pub struct ToldPreemption {
+    /// The path of the leaf queue; none if it is not known.
+    queue: Option<String>,
+    #[serde(flatten)]
+    preemption: CapacityPreemption,
+}
+
 /// CapacityScheduler preempts a container, or no longer does. Only recorded, without the service's lock.
-pub fn record_preemption(elastane: &Elastane, preemption: CapacityPreemption, now_ms: i64) {
+pub fn record_preemption(elastane: &Elastane, told: ToldPreemption, now_ms: i64) {
+    let ToldPreemption { queue, preemption } = told;
     let event = JournalEvent::Preemption(Box::new(Preemption::ByCapacityScheduler(preemption)));
-    elastane.decisions.record(Record { time_ms: now_ms, event });
+    elastane.decisions.record(Record { time_ms: now_ms, queue, event });
 }
 
 #[cfg(test)]
@@ -47,6 +59,7 @@ mod tests {
         elastane.close();
         let line = std::fs::read_to_string(folder.path().join("decisions.jsonl")).unwrap();
         let read: Record = serde_json::from_str(&line).unwrap();
+        assert_eq!(read.queue.as_deref(), Some("root.a"));
         let JournalEvent::Preemption(read) = read.event else { panic!("{line}") };
         assert!(matches!(*read, Preemption::ByCapacityScheduler(_)), "{line}");
     }

@@ -95,6 +95,7 @@ impl Placed {
         let Placement { reason, score, container: placed } = placement;
         let application = cluster.application(placed.application)?;
         let node = cluster.node(placed.node)?;
+        let queue = Some(application.queue.clone());
         let placed = Self {
             application: application.id.clone(),
             application_name: application.name.clone(),
@@ -115,6 +116,6 @@ impl Placed {
             physical_memory_bytes: node.registered.memory_bytes,
             physical_vcores: node.registered.vcores,
         };
-        Some(Record { time_ms: now_ms, event: JournalEvent::Placed(Box::new(placed)) })
+        Some(Record { time_ms: now_ms, queue, event: JournalEvent::Placed(Box::new(placed)) })
     }
 }

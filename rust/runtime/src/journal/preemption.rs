@@ -49,8 +49,6 @@ pub struct CapacityPreemption {
     pub container: String,
     /// YARN's application id.
     pub application: String,
-    /// The path of the application's leaf queue; none if it is not known.
-    pub queue: Option<String>,
     /// Its fate.
     pub outcome: CapacityPreemptionOutcome,
     /// Why, in a sentence.

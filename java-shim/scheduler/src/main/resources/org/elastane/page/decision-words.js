@@ -64,8 +64,8 @@ export function inWords(decision) {
 
 /** All text of a decision in lower case, for the search. */
 export function textOf(decision) {
-  const { kind, application, application_name: name, container, node } = decision;
-  return [kind, application, name, container, node, inWords(decision)].join("\n").toLowerCase();
+  const { kind, application, application_name: name, container, node, queue } = decision;
+  return [kind, application, name, container, node, queue, inWords(decision)].join("\n").toLowerCase();
 }
 
 function basis({ profile, by_others: byOthers }) {

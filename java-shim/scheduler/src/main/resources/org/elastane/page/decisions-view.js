@@ -10,7 +10,7 @@ const PAGE = 100;
 // More new ones than these pages hold take the place of what is loaded.
 const MOST_PAGES = 5;
 const MOST_LOADED = 2_000;
-const FIELDS = ["application", "container", "node", "kind"];
+const FIELDS = ["application", "container", "node", "queue", "kind"];
 
 export class DecisionsView {
   title = "Decisions";
@@ -43,6 +43,7 @@ export class DecisionsView {
       application: text("application", "application_…"),
       container: text("container", "container_…"),
       node: text("node", "host:port"),
+      queue: text("queue", "root.…"),
       kind: select([["", "all kinds"], ...KINDS.map((kind) => [kind, kind])], "", () => this.#apply()),
     };
     this.#older = element(

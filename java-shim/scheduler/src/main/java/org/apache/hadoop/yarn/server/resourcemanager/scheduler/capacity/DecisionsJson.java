@@ -11,7 +11,7 @@ import org.elastane.rest.RestException;
 final class DecisionsJson {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
-  private static final String[] FILTERS = {"application", "container", "node", "kind"};
+  private static final String[] FILTERS = {"application", "container", "node", "queue", "kind"};
 
   private final CoreAnswers answers;
   private final Visibility visibility;

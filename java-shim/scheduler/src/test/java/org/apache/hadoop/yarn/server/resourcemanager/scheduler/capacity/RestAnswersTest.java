@@ -334,6 +334,11 @@ class RestAnswersTest {
       String one = applications.get(1);
       JsonNode found = owner.json("/elastane/v1/decisions?application=" + one);
       assertEquals(1, found.get("decisions").size());
+      String placedIn = "/elastane/v1/decisions?kind=placed&queue=";
+      found = owner.json(placedIn + "root").get("decisions");
+      assertEquals(2, found.size());
+      assertEquals("root.default", found.get(0).get("queue").asText());
+      assertEquals(0, owner.json(placedIn + "root.def").get("decisions").size());
     }
   }
 
