@@ -19,6 +19,10 @@ final class SchedulerBenchmark {
   static final String SCHEDULERS = "org.apache.hadoop.yarn.server.resourcemanager.scheduler";
 
   private static final int WARM_UP_BLOCKS = 8;
+
+  /** Before the first case: after fewer blocks the JVM is still compiling what it runs. */
+  private static final int WARM_UP_BLOCKS_AT_FIRST = 150;
+
   private static final int BLOCKS = 21;
 
   /** A block takes about this long, within the numbers of heartbeats below. */
@@ -32,9 +36,8 @@ final class SchedulerBenchmark {
   private SchedulerBenchmark() {}
 
   public static void main(String[] arguments) throws Exception {
-    // The first case would otherwise be measured before the JVM has compiled what it runs.
     progress("warming up");
-    measure(new SchedulerCase(WaitingCase.FIRST_FITS, 100, 1, false));
+    measure(new SchedulerCase(WaitingCase.FIRST_FITS, 100, 1, false), WARM_UP_BLOCKS_AT_FIRST);
     for (boolean isAsynchronous : new boolean[] {false, true}) {
       for (String queues : StringUtils.getTrimmedStrings(arguments[2])) {
         for (String pending : StringUtils.getTrimmedStrings(arguments[1])) {
@@ -62,6 +65,11 @@ final class SchedulerBenchmark {
   }
 
   static SchedulerFigures measure(SchedulerCase measured) throws Exception {
+    return measure(measured, WARM_UP_BLOCKS);
+  }
+
+  private static SchedulerFigures measure(SchedulerCase measured, int warmUpBlocks)
+      throws Exception {
     try (TemporaryFolder directory = new TemporaryFolder("scheduler-benchmark");
         SchedulerSide capacity =
             new SchedulerSide(CapacityScheduler.class, measured, directory.resolve("capacity"));
@@ -82,7 +90,7 @@ final class SchedulerBenchmark {
         side.begin();
       }
       Arrays.fill(updates, LEAST_IN_BLOCK);
-      for (int block = -WARM_UP_BLOCKS; block < BLOCKS; block++) {
+      for (int block = -warmUpBlocks; block < BLOCKS; block++) {
         for (int i = 0; i < sides.size(); i++) {
           double[] tookUs = sides.get(i).block(updates[i]);
           if (block < 0) {

@@ -123,6 +123,7 @@ class SchedulerSide implements AutoCloseable {
     int placed = placed();
     while (System.nanoTime() - placedLastNs < Duration.ofSeconds(3).toNanos()) {
       betweenBlocks();
+      resizeNodes();
       for (int i = 0; i < NODES; i++) {
         updateNext();
       }
@@ -180,10 +181,7 @@ class SchedulerSide implements AutoCloseable {
   /** The CPU times of heartbeats, one after the other, each of the next node. */
   final double[] block(int updates) throws Exception {
     betweenBlocks();
-    if (isAsynchronous) {
-      // These place nothing. Elastane resizes nodes in them.
-      rmNodes.forEach(this::sendHeartbeat);
-    }
+    resizeNodes();
     int placed = placed();
     double committedUs = committerUs();
     double[] tookUs = new double[updates];
@@ -203,6 +201,13 @@ class SchedulerSide implements AutoCloseable {
       cluster.resourceManager().drainEvents();
     }
     return tookUs;
+  }
+
+  /** Elastane resizes nodes in heartbeats, which place nothing with asynchronous scheduling. */
+  private void resizeNodes() {
+    if (isAsynchronous) {
+      rmNodes.forEach(this::sendHeartbeat);
+    }
   }
 
   /** Waits until the thread that commits waits for proposals. */
