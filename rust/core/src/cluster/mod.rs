@@ -28,7 +28,6 @@ pub use state::{
     Application, ApplicationId, Ask, Basis, Commit, CommitRequest, Considered, Container,
     Countables, Demands, NodeEntry, NodeId, Observed, PlacedReason, Placement, Predicted, Refusal,
     RegisteredOnly, Request, RunningContainer, Standing, Verdict, applications_after, drain,
-    set_label,
 };
 
 use crate::container_kind::ContainerKind;
@@ -226,19 +225,6 @@ impl Cluster {
         }
     }
 
-    /// What an application's next container asks for beside memory and virtual cores, and what its queue
-    /// does with its asks. To be called before the ask that it belongs to.
-    pub fn set_standing(
-        &mut self,
-        application: ApplicationId,
-        countables: &[u64],
-        standing: Standing,
-    ) {
-        if let Some(entry) = self.state.applications.get_mut(&application) {
-            (entry.countables, entry.standing) = (Countables::new(countables), standing);
-        }
-    }
-
     /// An application by its number.
     pub fn application(&self, application: ApplicationId) -> Option<&Application> {
         self.state.applications.get(&application)
@@ -277,8 +263,7 @@ impl Cluster {
         free: Request,
         now_ms: i64,
     ) -> Option<Vec<ApplicationId>> {
-        let naming = Naming::Best;
-        self.offer(Offer { node, free, free_countables: &[], at_user_limit: &[], naming }, now_ms)
+        self.offer(Offer::best(node, free), now_ms)
     }
 
     /// The same for any [`Offer`].
@@ -290,10 +275,12 @@ impl Cluster {
     /// something that the core does not know keeps them from that node. They go behind the others
     /// there for a bounded time.
     pub fn skipped(&mut self, node: NodeId, applications: &[ApplicationId], now_ms: i64) {
-        if self.state.nodes.get(node).is_some() {
+        if let Some(entry) = self.state.nodes.get(node) {
             self.skips.skipped(node, applications, &self.waiting, now_ms);
-            for application in applications {
-                self.waiting.skipped(*application, node, now_ms);
+            for id in applications {
+                let application = self.state.applications.get(id);
+                let is_asked = application.is_some_and(|it| it.label == entry.label);
+                self.waiting.skipped(*id, node, is_asked.then_some(now_ms));
             }
         }
     }

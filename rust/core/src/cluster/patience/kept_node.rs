@@ -191,11 +191,20 @@ impl NodeKeeper {
     }
 
     /// A round on `node` listed these applications.
-    pub(crate) fn listed(&mut self, node: NodeId, listed: &[ApplicationId], now_ms: i64) {
-        if let Some(kept) = &mut self.kept
-            && kept.node == node
-            && listed.contains(&kept.application)
-        {
+    pub(crate) fn listed(
+        &mut self,
+        node: NodeId,
+        listed: &[ApplicationId],
+        waiting: &WaitingTable,
+        now_ms: i64,
+    ) {
+        let Some(kept) = &mut self.kept else {
+            return;
+        };
+        // Such an owner would be listed, and skipped.
+        let is_skipped =
+            || waiting.line_of(kept.application).is_some_and(|line| line.user_at_limit);
+        if kept.node == node && (listed.contains(&kept.application) || is_skipped()) {
             kept.listed_ms.get_or_insert(now_ms);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Offer, Round};
+use super::{Offer, Round, is_user_at_limit};
 use crate::cluster::patience::{admit, urgency, waits_for_others};
 use crate::cluster::ranking::{Contender, Judge, Prospect, Rank, Urgency};
 use crate::cluster::state::{ApplicationId, PlacedReason, Request};
@@ -24,7 +24,7 @@ pub(super) fn ask_for_each(round: &mut Round<'_>) -> Option<Vec<Contender>> {
         let line = round.cluster.waiting.lines()[row];
         let id = line.application;
         if !line.is_ordered
-            || round.is_left_out(row)
+            || is_user_at_limit(&line, entry)
             || line.asks_countables
                 && !round.cluster.waiting.countables_of(row).fits_into(free_countables)
         {

@@ -18,8 +18,8 @@ pub use wait_reason::WaitReason;
 pub(crate) use wait_reason::wait_reason;
 
 use super::ranking::{Contender, Contest, Judge};
-use super::state::{ApplicationId, NodeId, Request, Verdict};
-use super::waiting::{Note, Row, WaitingTable};
+use super::state::{ApplicationId, NodeEntry, NodeId, Request, Verdict};
+use super::waiting::{Line, Note, WaitingTable};
 use super::{Cluster, bookable};
 use crate::by_plan::ByPlan;
 use screened::ScreenedRound;
@@ -42,8 +42,6 @@ pub(crate) struct Round<'a> {
     pub(crate) cluster: &'a mut Cluster,
     pub(crate) offer: Offer<'a>,
     pub(crate) now_ms: i64,
-    /// The rows whose users are at their limits; none if no row's user is.
-    left_out: Option<Vec<bool>>,
 }
 
 /// A node that is offered to applications.
@@ -55,11 +53,18 @@ pub struct Offer<'a> {
     pub free: Request,
     /// The same of the other resource types, in the order of [`Countables`](super::Countables).
     pub free_countables: &'a [u64],
-    /// For each user to whom CapacityScheduler gives nothing more in a queue, one application of that user and queue.
-    /// The round leaves out all of the user's applications in the queue.
+    /// For each user to whom CapacityScheduler gives nothing more in a queue on nodes without a label, one application
+    /// of that user and queue. A round on such a node leaves out the executors of all of them. Unread on others.
     pub at_user_limit: &'a [ApplicationId],
     /// Which applications are named.
     pub naming: Naming,
+}
+
+impl Offer<'static> {
+    /// Of no other resource types, for the best ones.
+    pub(crate) fn best(node: NodeId, free: Request) -> Self {
+        Self { node, free, free_countables: &[], at_user_limit: &[], naming: Naming::Best }
+    }
 }
 
 /// Which applications a round names.
@@ -76,7 +81,7 @@ pub enum Naming {
 
 impl<'a> Round<'a> {
     pub(crate) fn new(cluster: &'a mut Cluster, offer: Offer<'a>, now_ms: i64) -> Self {
-        Self { cluster, offer, now_ms, left_out: None }
+        Self { cluster, offer, now_ms }
     }
 
     /// The listed applications, in order; none where CapacityScheduler decides.
@@ -91,9 +96,11 @@ impl<'a> Round<'a> {
         // CapacityScheduler sees a raised node's free space; a container has to fit the node itself.
         let registered = entry.registered_size(self.cluster.settings.virtual_cores_count);
         self.offer.free = self.offer.free.min(registered);
-        let Cluster { state, waiting, .. } = &mut *self.cluster;
-        self.left_out =
-            waiting.leave_out(self.offer.at_user_limit, &state.applications, node, now_ms);
+        if entry.label.is_empty() {
+            let Cluster { state, waiting, .. } = &mut *self.cluster;
+            let at_limit = self.offer.at_user_limit;
+            waiting.mark_users_at_limit(at_limit, &state.applications, node, now_ms);
+        }
         self.cluster.keeper.update(
             &self.cluster.settings,
             self.cluster.policy.peaks(),
@@ -125,7 +132,7 @@ impl<'a> Round<'a> {
         if naming == Naming::Fitting {
             order.retain(|application| at_limit(self.cluster, *application, node).is_none());
         }
-        self.cluster.keeper.listed(node, &order, now_ms);
+        self.cluster.keeper.listed(node, &order, &self.cluster.waiting, now_ms);
         match naming {
             Naming::Best => {
                 order.extend(self.first_reservable(|queue| by_queue[queue] < ROUND_LIMIT))
@@ -137,11 +144,6 @@ impl<'a> Round<'a> {
             order.sort_unstable();
         }
         Some(order)
-    }
-
-    /// Whether the user of a row is at its limit.
-    fn is_left_out(&self, row: Row) -> bool {
-        self.left_out.as_ref().is_some_and(|rows| rows[row])
     }
 
     /// The applications that rest on the node because CapacityScheduler skipped them there.
@@ -158,7 +160,6 @@ impl<'a> Round<'a> {
         let Cluster { settings, state, waiting, keeper, starts, bookable, .. } = &mut *self.cluster;
         let held_back = waiting.queues_short_of_memory();
         let (node, now_ms) = (self.offer.node, self.now_ms);
-        let left_out = self.left_out.as_deref();
         let entry = state.nodes.get(node)?;
         let screened = ScreenedRound {
             by,
@@ -169,7 +170,6 @@ impl<'a> Round<'a> {
             applications: &state.applications,
             offer: self.offer,
             kept: keeper.kept_on(self.offer, waiting),
-            left_out,
             now_ms,
         };
         Some(pass(&screened, waiting, held_back.as_deref()))
@@ -259,6 +259,11 @@ impl<'a> Round<'a> {
         }
         listing
     }
+}
+
+/// Whether CapacityScheduler would skip the row on this node, for the limit of its user.
+fn is_user_at_limit(line: &Line, entry: &NodeEntry) -> bool {
+    line.user_at_limit && entry.label.is_empty()
 }
 
 /// Why the limits of its queues and its user keep an application from the node; none if they do not.

@@ -6,7 +6,7 @@
 //! then Elastane has nothing better to offer. Otherwise a reservation would block what fits by demand, and a node
 //! is kept for a starving application instead.
 
-use super::{Round, at_limit};
+use super::{Round, at_limit, is_user_at_limit};
 use crate::cluster::state::{ApplicationId, NodeEntry};
 use crate::cluster::waiting::Line;
 
@@ -28,7 +28,7 @@ impl Round<'_> {
 
     /// The applications for which nothing but the missing room speaks against the node.
     pub(super) fn reservable(&self) -> impl Iterator<Item = &Line> {
-        let Self { cluster, offer, now_ms, .. } = self;
+        let Self { cluster, offer, now_ms } = self;
         let waiting = &cluster.waiting;
         let entry = cluster.state.nodes.get(offer.node);
         let entry = entry.filter(|entry| !entry.bookable.is_raised());
@@ -45,8 +45,7 @@ impl Round<'_> {
                 line.request.fits_into(entry.registered) && entry.countables.has(countables)
             };
             line.is_ordered
-                && !self.is_left_out(*row)
-                && entry.is_some_and(is_large_enough)
+                && entry.is_some_and(|it| is_large_enough(it) && !is_user_at_limit(line, it))
                 && !fits()
                 && kept.is_none_or(|kept| kept.admits(line, None, *now_ms))
                 && !(line.kind.is_application_master()

@@ -1,7 +1,7 @@
 //! A round for policies by the plan ([`ByPlan`]). The columns of [`Screen`] rule out most rows, or
 //! prove that their score wins no place.
 
-use super::Offer;
+use super::{Offer, is_user_at_limit};
 use crate::by_plan::ByPlan;
 use crate::cluster::bookable::Shares;
 use crate::cluster::patience::{KeptAsOffered, starves, urgency, waits_for_others};
@@ -21,8 +21,6 @@ pub(crate) struct ScreenedRound<'a> {
     pub(crate) now_ms: i64,
     pub(crate) settings: &'a ClusterSettings,
     pub(crate) kept: Option<KeptAsOffered>,
-    /// See [`Round`](super::Round).
-    pub(crate) left_out: Option<&'a [bool]>,
     pub(crate) claims: Option<&'a ClaimsOnNode>,
     pub(crate) shares: &'a Shares,
     pub(crate) applications: &'a Applications,
@@ -139,7 +137,7 @@ impl ScreenedRound<'_> {
         need: impl Fn() -> Need<'b>,
     ) -> Check {
         if !line.is_ordered
-            || self.left_out.is_some_and(|rows| rows[row])
+            || is_user_at_limit(line, self.entry)
             || !line.request.fits_into(self.offer.free)
             || line.asks_countables && !countables[row].fits_into(self.offer.free_countables)
         {

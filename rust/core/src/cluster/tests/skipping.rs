@@ -177,6 +177,48 @@ fn a_user_that_capacity_scheduler_gives_nothing_more_takes_no_place_from_others(
     }
 }
 
+/// Without one of its applications at the limit, each of the user's rows is as before.
+#[test]
+fn a_users_limit_counts_for_executors_without_a_label_on_nodes_without_a_label() {
+    let (mut cluster, node, ids) = cluster(3);
+    let master = Ask { kind: ContainerKind::ApplicationMaster, ..ask(1, 1) };
+    cluster.pending(ids[1], master, 0);
+    cluster.set_label(ids[2], "gpu");
+    cluster.pending(ids[2], ask(1, 1), 0);
+    let offer = Offer {
+        node,
+        free: request(8, 8),
+        free_countables: &[],
+        at_user_limit: &ids[..1],
+        naming: Naming::Best,
+    };
+    assert_eq!(cluster.offer(offer, 0).unwrap(), ids[1..]);
+    let since_ms = |cluster: &Cluster| {
+        let since = |id: &ApplicationId| cluster.waiting.line_of(*id).unwrap().skipped_since_ms;
+        ids.iter().map(since).collect::<Vec<_>>()
+    };
+    assert_eq!(since_ms(&cluster), [Some(0), None, None]);
+    cluster.offer(Offer { at_user_limit: &[], ..offer }, 0);
+    assert_eq!(since_ms(&cluster), [None; 3], "the user may have more");
+
+    cluster.node_labelled(node, "gpu");
+    cluster.reported(node, physical(), 0);
+    assert_eq!(cluster.offer(offer, 0).unwrap(), ids);
+}
+
+#[test]
+fn a_skip_on_a_node_without_the_label_that_is_asked_for_is_none_in_vain() {
+    let (mut cluster, node, ids) = cluster(1);
+    cluster.set_label(ids[0], "gpu");
+    cluster.pending(ids[0], ask(1, 1), 0);
+    let since_ms = |cluster: &Cluster| cluster.waiting.line_of(ids[0]).unwrap().skipped_since_ms;
+    cluster.skipped(node, &ids, 5);
+    assert_eq!(since_ms(&cluster), None);
+    cluster.node_labelled(node, "gpu");
+    cluster.skipped(node, &ids, 6);
+    assert_eq!(since_ms(&cluster), Some(6));
+}
+
 #[test]
 fn no_node_is_reserved_for_a_user_that_capacity_scheduler_gives_nothing_more() {
     let (mut cluster, node, ids) = cluster(1);

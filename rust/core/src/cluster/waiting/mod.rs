@@ -40,6 +40,10 @@ pub(crate) struct Line {
     pub(crate) observed: Observed,
     /// Whether the next container asks for [`Countables`](crate::cluster::Countables).
     pub(crate) asks_countables: bool,
+    /// Whether the next container asks for nodes with a label.
+    pub(crate) asks_label: bool,
+    /// See [`WaitingTable::mark_users_at_limit`].
+    pub(crate) user_at_limit: bool,
 }
 
 /// Why a row's next container was not placed at the latest check: as much as a round can afford to

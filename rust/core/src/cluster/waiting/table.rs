@@ -31,6 +31,7 @@ pub(crate) struct WaitingTable {
     screens: Vec<Screen>,
     uses: u64,
     version: u64,
+    is_any_user_at_limit: bool,
 }
 
 /// The table as a round on one node reads it.
@@ -114,6 +115,7 @@ impl WaitingTable {
                 line.is_ordered = application.is_ordered();
                 line.observed = application.demands.observed();
                 line.asks_countables = !application.countables.is_empty();
+                line.asks_label = !application.label.is_empty();
                 self.countables[row].clone_from(&application.countables);
             }
             (Some(ask), None) => self.add(id, application, ask),
@@ -139,6 +141,8 @@ impl WaitingTable {
             is_ordered: application.is_ordered(),
             observed: application.demands.observed(),
             asks_countables: !application.countables.is_empty(),
+            asks_label: !application.label.is_empty(),
+            user_at_limit: false,
         });
         self.countables.push(application.countables.clone());
         self.predicted.push(predicted.cloned());
@@ -260,41 +264,50 @@ impl WaitingTable {
         }
     }
 
-    /// CapacityScheduler went past the application on a node.
-    pub(crate) fn skipped(&mut self, id: ApplicationId, node: NodeId, now_ms: i64) {
+    /// CapacityScheduler went past the application on a node. `on_asked_ms` is none on a node without the label that
+    /// is asked for: that says nothing of the others.
+    pub(crate) fn skipped(&mut self, id: ApplicationId, node: NodeId, on_asked_ms: Option<i64>) {
         if let Some(row) = self.rows.get(&id).copied() {
-            self.lines[row].skipped_since_ms.get_or_insert(now_ms);
+            let line = &mut self.lines[row];
+            line.skipped_since_ms = line.skipped_since_ms.or(on_asked_ms);
             self.notes[row] = Note::Skipped { node };
         }
     }
 
-    /// For each row, whether its user and queue are those of one of `applications`: CapacityScheduler gives this user
-    /// nothing more there, and would skip the row on `node`. `None` if there is no such row.
-    pub(crate) fn leave_out(
+    /// Marks the rows of the users and queues of `applications`: on nodes without a label, CapacityScheduler gives these
+    /// users nothing more there. Neither application masters are marked, to which CapacityScheduler tells the limit only
+    /// if they are named, nor asks for a label.
+    pub(crate) fn mark_users_at_limit(
         &mut self,
         applications: &[ApplicationId],
         known: &Applications,
         node: NodeId,
         now_ms: i64,
-    ) -> Option<Vec<bool>> {
+    ) {
+        if applications.is_empty() && !self.is_any_user_at_limit {
+            return;
+        }
         let mut users_of_queues: HashMap<u32, Vec<&Arc<str>>> = HashMap::new();
         for application in applications.iter().filter_map(|id| known.get(id)) {
             if let Some(queue) = self.queues.number_of(&application.queue) {
                 users_of_queues.entry(queue).or_default().push(&application.user);
             }
         }
-        if users_of_queues.is_empty() {
-            return None;
+        self.is_any_user_at_limit = false;
+        let rows = self.lines.iter_mut().zip(&self.users).zip(&mut self.notes);
+        for ((line, user), note) in rows {
+            let is_at_limit = !line.kind.is_application_master()
+                && !line.asks_label
+                && users_of_queues.get(&line.queue).is_some_and(|users| users.contains(&user));
+            if is_at_limit {
+                line.skipped_since_ms.get_or_insert(now_ms);
+                *note = Note::Skipped { node };
+                self.is_any_user_at_limit = true;
+            } else if line.user_at_limit {
+                line.skipped_since_ms = None;
+            }
+            line.user_at_limit = is_at_limit;
         }
-        let is_at_limit = |(line, user): (&Line, &Arc<str>)| {
-            users_of_queues.get(&line.queue).is_some_and(|users| users.contains(&user))
-        };
-        let left_out: Vec<bool> = self.lines.iter().zip(&self.users).map(is_at_limit).collect();
-        for row in (0..left_out.len()).filter(|row| left_out[*row]) {
-            self.lines[row].skipped_since_ms.get_or_insert(now_ms);
-            self.notes[row] = Note::Skipped { node };
-        }
-        Some(left_out)
     }
 
     pub(crate) fn note(&mut self, id: ApplicationId, note: Note) {

@@ -85,7 +85,8 @@ final class CoreLink {
             node -> scheduler.getRMContext().getNodeLabelManager().getLabelsOnNode(node));
     preemption = new CapacityPreemption(scheduler, guard, core, nodes, containers);
     reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
-    UsersAtLimit atLimit = new UsersAtLimit(scheduler::getClusterResource, applications);
+    UsersAtLimit atLimit =
+        new UsersAtLimit(guard, parts.userLimits, scheduler::getClusterResource, applications);
     rounds =
         new Rounds(core, nodes, applications, atLimit, metrics, policies::count, virtualCoresCount);
     settings = new LiveSettings(core, guard, enforcement, rounds, shown.status(), conf);

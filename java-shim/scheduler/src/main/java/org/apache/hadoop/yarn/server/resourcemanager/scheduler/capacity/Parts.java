@@ -13,6 +13,7 @@ final class Parts {
   final Part status;
   final Part memoryPreemption;
   final Part page;
+  final Part userLimits;
   private final CoreHandle core;
 
   Parts(CoreHandle core, ElastaneMetrics metrics) {
@@ -21,12 +22,13 @@ final class Parts {
     status = new Part("status", metrics, Time::monotonicNow);
     memoryPreemption = new Part("memory preemption", metrics, Time::monotonicNow);
     page = new Part("page", metrics, Time::monotonicNow);
+    userLimits = new Part("user limits", metrics, Time::monotonicNow);
   }
 
   /** Whether each part works now. */
   List<State> states() {
     List<State> states = new ArrayList<>();
-    for (Part part : new Part[] {reports, status, memoryPreemption, page}) {
+    for (Part part : new Part[] {reports, status, memoryPreemption, page, userLimits}) {
       states.add(new State(part.name(), part.isInService()));
     }
     JsonNode health = health();

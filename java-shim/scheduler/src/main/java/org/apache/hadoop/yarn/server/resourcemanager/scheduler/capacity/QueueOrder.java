@@ -42,7 +42,13 @@ final class QueueOrder {
 
   void left(FiCaSchedulerApp attempt) {
     unknown.remove(attempt.getApplicationId());
+    rounds.left(this, attempt);
     guard.run("application inactive", () -> applications.left(this, attempt));
+  }
+
+  /** Whether an attempt is in this queue: it may have moved. */
+  boolean isOf(FiCaSchedulerApp attempt) {
+    return path.equals(((CSQueue) attempt.getQueue()).getQueuePath());
   }
 
   /**
@@ -181,6 +187,12 @@ final class QueueOrder {
       return offered;
     }
 
+    /** CapacityScheduler tells the limit to the application masters that it skips. */
+    private boolean isOfUserAtLimit(FiCaSchedulerApp candidate) {
+      return usersAtLimit.getOrDefault(candidate.getUser(), false)
+          && !candidate.isWaitingForAMContainer();
+    }
+
     private FiCaSchedulerApp find() {
       if (offered != null) {
         if (isInCoresOrder) {
@@ -194,9 +206,7 @@ final class QueueOrder {
       while (true) {
         while (candidates.hasNext()) {
           FiCaSchedulerApp candidate = candidates.next();
-          if (mayGo.test(candidate)
-              && !round.isLeftOut(candidate)
-              && !usersAtLimit.getOrDefault(candidate.getUser(), false)) {
+          if (mayGo.test(candidate) && !round.isLeftOut(candidate) && !isOfUserAtLimit(candidate)) {
             return candidate;
           }
         }

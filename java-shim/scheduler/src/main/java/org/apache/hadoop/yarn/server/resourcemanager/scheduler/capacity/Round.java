@@ -114,7 +114,7 @@ final class Round {
     skipped.add(attempt);
   }
 
-  /** Whether CapacityScheduler skipped an attempt since its user may have nothing more. */
+  /** Whether the user of an attempt may have nothing more in its queue on this node. */
   boolean isUserAtLimit(QueueOrder queue, FiCaSchedulerApp attempt) {
     return rounds.isUserAtLimit(node, queue, attempt);
   }

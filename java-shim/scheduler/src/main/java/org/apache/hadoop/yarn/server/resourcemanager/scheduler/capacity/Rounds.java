@@ -104,10 +104,10 @@ final class Rounds {
     Resource free = free(node);
     int freeVirtualCores = virtualCoresCount ? free.getVirtualCores() : Integer.MAX_VALUE;
     long[] freeCountables = PendingAsks.countablesOf(free);
-    int[] atUserLimit = usersCount(node) ? usersAtLimit.numbers() : null;
     NumberBuffer answer;
     int count = BEST_OF_QUEUE * Math.max(1, queues.getAsInt());
     long beginNs = System.nanoTime();
+    int[] atUserLimit = usersCount(node) ? usersAtLimit.numbers() : null;
     do {
       answer = answerBuffer(count);
       count =
@@ -131,12 +131,14 @@ final class Rounds {
     return answer.toArray(count);
   }
 
-  /**
-   * Whether CapacityScheduler gives the user of an attempt, which it skipped on the node, nothing
-   * more on any node like this.
-   */
+  /** Whether CapacityScheduler gives the user of an attempt nothing more on nodes like this. */
   boolean isUserAtLimit(FiCaSchedulerNode node, QueueOrder queue, FiCaSchedulerApp attempt) {
     return usersCount(node) && usersAtLimit.isAtLimit(queue, attempt);
+  }
+
+  /** An attempt has left its queue. */
+  void left(QueueOrder queue, FiCaSchedulerApp attempt) {
+    usersAtLimit.left(queue, attempt);
   }
 
   /** On a node with a label, users' limits count in one of CapacityScheduler's two walks only. */

@@ -9,6 +9,7 @@ import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
 import org.apache.hadoop.yarn.server.resourcemanager.nodelabels.RMNodeLabelsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceLimits;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
+import org.apache.hadoop.yarn.util.resource.Resources;
 
 /** The limits of the users of leaf queues, in every supported version of Hadoop. */
 final class UserLimits {
@@ -86,7 +87,7 @@ final class UserLimits {
     String user = attempt.getUser();
     // An attempt that could give a reservation back may go beyond the limit, others of its user
     // not.
-    if (!isLeaf(queue) || queue.getMetrics().getReservedContainers() > 0) {
+    if (!isLeaf(queue) || !Resources.isNone(queue.getQueueResourceUsage().getReserved())) {
       return false;
     }
     try {

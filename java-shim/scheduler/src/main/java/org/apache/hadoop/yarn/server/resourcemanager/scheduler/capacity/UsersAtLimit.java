@@ -1,9 +1,10 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 
@@ -13,22 +14,44 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
  * costs less.
  *
  * <p>A user is found here when CapacityScheduler has skipped one of its applications, and forgotten
- * when it may have more.
+ * when it may have more, or that application has ended.
  */
 final class UsersAtLimit {
+  /**
+   * The users whom one round asks about again, after something changed in their queues. Others are
+   * forgotten, and found again when they are skipped.
+   */
+  private static final int MOST_ASKED_AGAIN = 32;
+
   private final UserLimits limits = new UserLimits();
+  private final CoreGuard guard;
+  private final Part part;
   private final Supplier<Resource> clusterResource;
   private final CoreApplications applications;
   private final Map<Member, Found> found = new ConcurrentHashMap<>();
 
-  UsersAtLimit(Supplier<Resource> clusterResource, CoreApplications applications) {
+  UsersAtLimit(
+      CoreGuard guard,
+      Part part,
+      Supplier<Resource> clusterResource,
+      CoreApplications applications) {
+    this.guard = guard;
+    this.part = part;
     this.clusterResource = clusterResource;
     this.applications = applications;
   }
 
-  /** Whether the user of an attempt that CapacityScheduler skipped may have nothing more. */
+  /** Whether the user of an attempt may have nothing more in the queue. */
   boolean isAtLimit(QueueOrder queue, FiCaSchedulerApp attempt) {
+    return guard.part(part, false, () -> ask(queue, attempt));
+  }
+
+  private boolean ask(QueueOrder queue, FiCaSchedulerApp attempt) {
     Member member = new Member(queue, attempt.getUser());
+    if (!queue.isOf(attempt)) {
+      found.remove(member);
+      return false;
+    }
     // Read before the limit: a change meanwhile makes the answer outdated.
     long version = UserLimits.version(attempt);
     if (limits.isUserAtLimit(attempt, clusterResource.get())) {
@@ -39,30 +62,38 @@ final class UsersAtLimit {
     return false;
   }
 
+  /** An attempt has left its queue. */
+  void left(QueueOrder queue, FiCaSchedulerApp attempt) {
+    found.computeIfPresent(
+        new Member(queue, attempt.getUser()),
+        (member, known) -> known.attempt.equals(attempt) ? null : known);
+  }
+
   /**
    * The number of one application of each user who may still have nothing more; null for no user.
    */
   int[] numbers() {
-    if (found.isEmpty()) {
-      return null;
-    }
-    int[] numbers = found.entrySet().stream().flatMapToInt(this::number).toArray();
-    return numbers.length == 0 ? null : numbers;
+    return found.isEmpty() ? null : guard.part(part, null, this::stillAtLimit);
   }
 
-  private IntStream number(Map.Entry<Member, Found> entry) {
-    Member member = entry.getKey();
-    FiCaSchedulerApp attempt = entry.getValue().attempt;
-    ApplicationRecord application = applications.find(attempt.getApplicationId());
-    ApplicationRecord.Entry current = application == null ? null : application.entry();
-    if (current == null || current.queue != member.queue || current.attempt != attempt) {
-      // It ended or went to another queue. The user is found again by another application.
-      found.remove(member, entry.getValue());
-      return IntStream.empty();
+  private int[] stillAtLimit() {
+    int[] numbers = new int[found.size()];
+    int count = 0;
+    int askedAgain = 0;
+    for (Iterator<Map.Entry<Member, Found>> it = found.entrySet().iterator(); it.hasNext(); ) {
+      Map.Entry<Member, Found> entry = it.next();
+      Member member = entry.getKey();
+      Found known = entry.getValue();
+      ApplicationRecord application = applications.find(known.attempt.getApplicationId());
+      boolean isUpToDate =
+          application != null && known.version == UserLimits.version(known.attempt);
+      if (application == null || (!isUpToDate && askedAgain++ >= MOST_ASKED_AGAIN)) {
+        it.remove();
+      } else if ((isUpToDate || ask(member.queue, known.attempt)) && count < numbers.length) {
+        numbers[count++] = application.number;
+      }
     }
-    boolean isStill =
-        entry.getValue().version == UserLimits.version(attempt) || isAtLimit(member.queue, attempt);
-    return isStill ? IntStream.of(application.number) : IntStream.empty();
+    return count == 0 ? null : Arrays.copyOf(numbers, count);
   }
 
   private static final class Found {

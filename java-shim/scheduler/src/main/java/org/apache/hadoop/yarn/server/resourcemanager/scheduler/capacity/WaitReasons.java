@@ -20,6 +20,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmapp.attempt.RMAppAttempt;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt.AMState;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.activities.ActivitiesManager;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.activities.ActivityDiagnosticConstant;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.activities.RecordedActivity;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
@@ -44,6 +45,7 @@ final class WaitReasons {
 
   private final CapacityScheduler scheduler;
   private final Supplier<ObjectNode> status;
+  private final UserLimits limits = new UserLimits();
   private int calls;
 
   /** To whose diagnostics an expected start is added. */
@@ -122,7 +124,13 @@ final class WaitReasons {
       FiCaSchedulerApp attempt = application.getCurrentAppAttempt();
       if (attempt != null && RecordedActivity.begin(manager, null, Time.now(), attempt)) {
         JsonNode waiting = waiting(attempt.getApplicationId());
-        if (isOurs(waiting)) {
+        if (!waiting.isMissingNode()
+            && !PendingAsks.of(attempt).isForLabel()
+            && limits.isUserAtLimit(attempt, scheduler.getClusterResource())) {
+          // Rounds leave such an application out, so that CapacityScheduler says nothing of it.
+          RecordedActivity.finish(
+              manager, attempt, ActivityDiagnosticConstant.QUEUE_HIT_USER_MAX_CAPACITY_LIMIT);
+        } else if (isOurs(waiting)) {
           FiCaSchedulerNode node = node(waiting.path("node"));
           RecordedActivity.begin(manager, node, Time.now(), attempt);
           RecordedActivity.finish(manager, attempt, inWords(waiting));

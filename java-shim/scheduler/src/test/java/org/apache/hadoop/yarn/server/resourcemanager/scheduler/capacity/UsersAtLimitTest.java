@@ -65,10 +65,10 @@ class UsersAtLimitTest {
   }
 
   @Test
-  void itsApplicationsAreNamedInVainOnceAndNotAgain() throws Exception {
-    long before = cluster.metrics().namedInVainCount();
+  void oneOfItsApplicationsIsNamedInVainOnceAndNoneAgain() throws Exception {
+    assertEquals(1, cluster.metrics().namedInVainCount());
     heartbeats(8);
-    assertEquals(before, cluster.metrics().namedInVainCount());
+    assertEquals(1, cluster.metrics().namedInVainCount());
 
     MockAM other = launch("somebody");
     cluster.ask(other, 512, 2);
@@ -92,6 +92,27 @@ class UsersAtLimitTest {
     assertTrue(containersOfBoth() > containersAtLimit);
   }
 
+  @Test
+  void anotherOfItsApplicationsGetsMoreWhenOneHasEnded() throws Exception {
+    first.unregisterAppAttempt();
+    cluster.end(node, first, 1);
+    cluster.heartbeatUntil("the other one has it all", () -> usedMib() > LIMIT_MIB, node);
+    heartbeats(1);
+    long before = cluster.metrics().namedInVainCount();
+    heartbeats(8);
+    assertEquals(before, cluster.metrics().namedInVainCount());
+  }
+
+  /** CapacityScheduler tells a master its limit only if it is offered the node. */
+  @Test
+  void anotherMasterOfItIsToldTheLimit() throws Exception {
+    RMApp third = submit("another");
+    heartbeats(2);
+    assertTrue(
+        third.getDiagnostics().toString().contains("User capacity has reached its maximum limit"),
+        third.getDiagnostics().toString());
+  }
+
   /** With a reservation to give back, an application may go beyond its user's limit. */
   @Test
   void itIsNamedAllTheSameWhileItsQueueHasAReservation() throws Exception {
@@ -103,7 +124,7 @@ class UsersAtLimitTest {
             0f,
             null,
             null,
-            ResourceBlacklistRequest.newInstance(Collections.singletonList("127.0.0.1"), null)));
+            ResourceBlacklistRequest.newInstance(Collections.singletonList("127.0.0.1:1"), null)));
     cluster.ask(other, 1024, 1);
     cluster.heartbeatUntil(
         "the node is reserved",
@@ -111,7 +132,7 @@ class UsersAtLimitTest {
         full);
     long before = cluster.metrics().namedInVainCount();
     cluster.heartbeat(node);
-    assertTrue(cluster.metrics().namedInVainCount() > before);
+    assertEquals(before + 3, cluster.metrics().namedInVainCount(), "both, and the other one");
   }
 
   /** CapacityScheduler lends such nodes beyond the users' limits. */
@@ -163,6 +184,10 @@ class UsersAtLimitTest {
   }
 
   private MockAM launch(String user, MockNM on) throws Exception {
+    return MockRM.launchAndRegisterAM(submit(user), cluster.resourceManager(), on);
+  }
+
+  private RMApp submit(String user) throws Exception {
     RMApp application =
         MockRMAppSubmitter.submit(
             cluster.resourceManager(),
@@ -172,6 +197,6 @@ class UsersAtLimitTest {
                 .withUnmanagedAM(false)
                 .build());
     cluster.resourceManager().drainEvents();
-    return MockRM.launchAndRegisterAM(application, cluster.resourceManager(), on);
+    return application;
   }
 }
