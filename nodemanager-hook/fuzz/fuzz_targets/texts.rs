@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use elastane_core::cluster::{QueueShare, Request, RunningContainer};
 use elastane_predict::{Submission, signature};
 use elastane_runtime::{
-    Record, RuntimeSettings, Service, ServiceSettings, ToldPreemption, application_of,
+    Record, RuntimeSettings, Service, ServiceSettings, PreemptionEvent, application_of,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = serde_json::from_str::<Vec<RunningContainer>>(text);
         }
         4 => {
-            let _ = serde_json::from_str::<ToldPreemption>(text);
+            let _ = serde_json::from_str::<PreemptionEvent>(text);
             let _ = application_of(text);
         }
         _ => journal(text),

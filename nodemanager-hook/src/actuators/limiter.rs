@@ -177,28 +177,40 @@ impl Limiter {
         }
     }
 
-    /// Takes over a memory limit that rose without the agent. Returns the change; None if the agent has written another limit
-    /// since then.
-    pub fn take_over_raise(&mut self, limit_bytes: u64, files: &mut KernelFiles) -> Option<Change> {
-        let LimitPlace { group, version, .. } = self.places.get(&Controller::Memory)?.clone();
+    /// Takes over a memory limit that rose without the agent. Returns the changes; none if the agent has written another
+    /// limit since then.
+    pub fn take_over_raise(&mut self, limit_bytes: u64, files: &mut KernelFiles) -> Vec<Change> {
+        let Some(LimitPlace { group, version, .. }) = self.places.get(&Controller::Memory) else {
+            return Vec::new();
+        };
         // They remember the values before.
-        files.forget(&group);
-        let (file, bytes) = match version {
-            Version::One => (LimitFile::MemoryLimit, limit_bytes),
-            Version::Two => (LimitFile::MemoryHigh, wake_at(limit_bytes)),
+        files.forget(group);
+        let (risen, max) = match version {
+            Version::One => (shown(files, group, LimitFile::MemoryLimit, limit_bytes), None),
+            Version::Two => (
+                shown(files, group, LimitFile::MemoryHigh, wake_at(limit_bytes)),
+                shown(files, group, LimitFile::MemoryMax, limit_bytes),
+            ),
         };
-        let mut shows = |file: LimitFile, bytes| {
-            let shown = files.value(&group, file);
-            shown.is_ok_and(|shown| file.shows_as(Value::AtMost(bytes), shown))
-        };
-        let has_risen = shows(file, bytes);
-        if has_risen {
+        if risen.is_some() {
             self.in_force.limits.memory_bytes = Some(limit_bytes);
         }
-        if let (Version::Two, Some(now_bytes)) = (version, self.in_force.limits.memory_bytes) {
-            self.in_force.is_incomplete = !shows(LimitFile::MemoryMax, now_bytes);
+        self.recheck_memory_max(files);
+        // `memory.max` alone shows that the agent has lowered `memory.high` since then.
+        risen.map_or_else(Vec::new, |risen| max.into_iter().chain([risen]).collect())
+    }
+
+    /// Finds whether `memory.max` is still to be written. A raise that failed may have raised it alone.
+    pub fn recheck_memory_max(&mut self, files: &mut KernelFiles) {
+        let place = self.places.get(&Controller::Memory);
+        let Some((place, now_bytes)) = place.zip(self.in_force.limits.memory_bytes) else {
+            return;
+        };
+        files.forget(&place.group);
+        if place.version == Version::Two {
+            let max = shown(files, &place.group, LimitFile::MemoryMax, now_bytes);
+            self.in_force.is_incomplete = max.is_none();
         }
-        has_risen.then_some(Change { group, file, value: Value::AtMost(bytes) })
     }
 
     fn cpu(
@@ -292,6 +304,13 @@ impl Limiter {
             cap.into_iter().flat_map(|cap| all.iter().map(move |file| (*file, disk_cap(cap))));
         Some(Target::new(planned, settings.collect(), all))
     }
+}
+
+/// The change that set the file to this value; None if the file has another one.
+fn shown(files: &mut KernelFiles, group: &Path, file: LimitFile, bytes: u64) -> Option<Change> {
+    let value = Value::AtMost(bytes);
+    let is_shown = files.value(group, file).is_ok_and(|shown| file.shows_as(value, shown));
+    is_shown.then(|| Change { group: group.into(), file, value })
 }
 
 /// The memory charged to the group, page cache included.

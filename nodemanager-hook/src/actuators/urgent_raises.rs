@@ -68,12 +68,12 @@ impl UrgentRaises {
         Ok(())
     }
 
-    /// Returns after a raise that is under way.
-    pub fn forbid(&self, id: WatchId) {
-        let removed = self.groups.lock().remove(&id);
-        if let Some(group) = removed {
-            group.state.lock().is_forbidden = true;
-        }
+    /// Returns after a raise that is under way, with the outcome that [`Self::take`] would return.
+    pub fn forbid(&self, id: WatchId) -> Option<Result<u64, KernelFileError>> {
+        let group = self.groups.lock().remove(&id)?;
+        let mut state = group.state.lock();
+        state.is_forbidden = true;
+        state.outcome.take()
     }
 
     /// Raises the limit if resident memory is about to reach it. A group that is gone has none. Does not wait for the agent,
@@ -112,7 +112,7 @@ impl UrgentRaises {
         };
         let state = known.state.lock();
         if state.outcome.is_some() {
-            let risen = io::Error::other("the limit rose while the agent was busy");
+            let risen = io::Error::other("a raise while the agent was busy is not taken over yet");
             return Err(KernelFileError::new("write", &group.join(file.name()), risen));
         }
         if file == LimitFile::MemoryHigh {
@@ -126,7 +126,8 @@ impl UrgentRaises {
         if !matches!(file, LimitFile::MemoryMax | LimitFile::MemoryHigh) {
             return None;
         }
-        self.groups.lock().values().find(|known| known.path == group).cloned()
+        let is_it = |known: &Group| known.version == Version::Two && known.path == group;
+        self.groups.lock().values().find(|known| is_it(known)).cloned()
     }
 }
 

@@ -80,13 +80,11 @@ impl Actuator {
     /// Writes the changes of all containers together, in one safe order. A failed write is tried
     /// again with the next call.
     pub fn limit(&mut self, mut all: Vec<Wanted<'_>>) {
-        for wanted in all.iter().filter(|wanted| wanted.limits.memory_bytes.is_none()) {
-            if let Some((watch, _)) = wanted.container.watched {
-                self.urgent_raises.forbid(watch);
-            }
+        for wanted in all.iter_mut().filter(|wanted| wanted.limits.memory_bytes.is_none()) {
+            wanted.container.forbid_raises(&self.urgent_raises);
         }
         for wanted in &mut all {
-            self.take_over_raise(wanted);
+            self.take_over_raises(wanted);
         }
         // Each one is the first in its turn, since what may be reclaimed is bounded.
         if all.len() > 1 {
@@ -178,22 +176,23 @@ impl Actuator {
 
     /// Takes over a memory limit that rose while the agent was busy. Otherwise the agent would take a limit below it for a raise,
     /// which it writes without a look at what is charged.
-    fn take_over_raise(&mut self, wanted: &mut Wanted<'_>) {
-        let id = wanted.id;
-        let watched = wanted.container.watched.map(|(watch, _)| watch);
-        let Some(outcome) = watched.and_then(|watch| self.urgent_raises.take(watch)) else {
-            return;
-        };
-        let Some(limit_bytes) = self.troubles.check_of("limits", id, outcome) else {
-            // One of two files may have risen.
-            wanted.container.limiter.groups().for_each(|group| self.files.forget(group));
-            return;
-        };
-        let message = format!("{id}: its memory limit rose while the agent was busy");
-        self.troubles.warn("limits raised while the agent was busy", message);
-        if let Some(risen) = wanted.container.limiter.take_over_raise(limit_bytes, &mut self.files)
-        {
-            self.audit.changed(id, Reason::FollowsUse, &wanted.limits, &[&risen]);
+    fn take_over_raises(&mut self, wanted: &mut Wanted<'_>) {
+        let (id, container) = (wanted.id, &mut *wanted.container);
+        let former = container.former_raise.take();
+        let newest = container.watched.and_then(|(watch, _)| self.urgent_raises.take(watch));
+        for outcome in former.into_iter().chain(newest) {
+            let Some(limit_bytes) = self.troubles.check_of("limits", id, outcome) else {
+                // One of two files may have risen.
+                container.limiter.recheck_memory_max(&mut self.files);
+                continue;
+            };
+            let message = format!("{id}: its memory limit rose while the agent was busy");
+            self.troubles.warn("limits raised while the agent was busy", message);
+            let risen = container.limiter.take_over_raise(limit_bytes, &mut self.files);
+            if !risen.is_empty() {
+                let risen: Vec<&Change> = risen.iter().collect();
+                self.audit.changed(id, Reason::FollowsUse, &wanted.limits, &risen);
+            }
         }
     }
 
@@ -311,3 +310,6 @@ impl Actuator {
         self.troubles.check("journal", change(&mut self.journal))
     }
 }
+
+#[cfg(test)]
+mod tests;

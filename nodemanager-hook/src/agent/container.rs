@@ -69,6 +69,8 @@ pub struct NodeContainer {
     pub network: Option<ContainerNetwork>,
     /// The watch of the memory limit, and that limit in bytes.
     pub watched: Option<(WatchId, u64)>,
+    /// The outcome of raises by a former watch that the agent has not taken over yet.
+    pub former_raise: Option<Result<u64, KernelFileError>>,
     pub heap_follower: HeapFollower,
     /// The memory target of the JVMs while the node is short of memory.
     pub smaller_bytes: Option<u64>,
@@ -92,6 +94,7 @@ impl NodeContainer {
             was_refused: false,
             network: None,
             watched: None,
+            former_raise: None,
             heap_follower: HeapFollower::new(GIVE_UP_AFTER),
             smaller_bytes: None,
             was_asked_for_node: false,
@@ -218,6 +221,13 @@ impl NodeContainer {
         all.chain(for_node.map(target(true))).min_by_key(|target| target.bytes)
     }
 
+    /// Forbids raises of the memory limit without the agent. Keeps a raise for the next change of limits.
+    pub fn forbid_raises(&mut self, raises: &UrgentRaises) {
+        if let Some(outcome) = self.watched.and_then(|(id, _)| raises.forbid(id)) {
+            self.former_raise = Some(outcome);
+        }
+    }
+
     /// Adjusts the watch to the memory limit in force.
     pub fn watch_memory_limit(
         &mut self,
@@ -227,8 +237,8 @@ impl NodeContainer {
         let limit_bytes = self.limiter.in_force().memory_bytes;
         let place = self.limiter.place(Controller::Memory);
         let Some((place, limit_bytes)) = place.zip(limit_bytes) else {
+            self.forbid_raises(raises);
             if let Some((id, _)) = self.watched.take() {
-                raises.forbid(id);
                 all.forget(id);
             }
             return Ok(());
@@ -236,7 +246,7 @@ impl NodeContainer {
         let id = match self.watched {
             Some((id, watched_bytes)) if watched_bytes == limit_bytes => id,
             Some((id, _)) if !all.rearm(id, limit_bytes)? => {
-                raises.forbid(id);
+                self.forbid_raises(raises);
                 self.watched = None;
                 return Ok(());
             }

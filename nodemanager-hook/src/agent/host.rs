@@ -106,8 +106,8 @@ impl Host {
             return;
         };
         if !matches!(wake.cause, Cause::NearLimit { .. }) {
+            container.forbid_raises(&actuator.urgent_raises);
             container.watched = None;
-            actuator.urgent_raises.forbid(wake.id);
             if let Cause::Failed(error) = wake.cause {
                 actuator.troubles.warn("memory watch", format!("{id}: {error}"));
             }

@@ -225,7 +225,9 @@ impl ContainerSensor {
             return Ok(charged);
         }
         let held = self.held_by_processes(proc)?;
-        self.is_memory_complete = is_enough(charged.anonymous_bytes, held.anonymous_bytes);
+        // The sum over some of the processes is too low to tell.
+        self.is_memory_complete = self.processes.left_out == 0
+            && is_enough(charged.anonymous_bytes, held.anonymous_bytes);
         Ok(if self.is_memory_complete { charged } else { held })
     }
 }

@@ -54,6 +54,13 @@ impl DiskTraffic {
         self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
         self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
     }
+
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
+            written_bytes: self.written_bytes.saturating_sub(before.written_bytes),
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -31,6 +31,8 @@ pub struct Processes {
     pub opened_anew: bool,
     /// How many processes the last reading left out, since there were more than [`MOST_READ`].
     pub left_out: usize,
+    /// The listed pids that the last reading left out, in ascending order.
+    left_out_pids: Vec<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +41,12 @@ struct OpenFiles {
     io: HeldFile,
     /// How long its threads had waited for a core when that was last read.
     waited_nanoseconds: Option<u64>,
+    /// Whether readings read it. It stays so until it ends, so that no counter falls meanwhile.
+    is_read: bool,
+    /// Whether a reading left it out. Its counters then count from their first reading.
+    was_left_out: bool,
+    /// Its disk traffic at that first reading.
+    traffic_before: Option<DiskTraffic>,
     has_ended: bool,
 }
 
@@ -58,12 +66,13 @@ impl Processes {
         }
     }
 
-    /// Replaces the known processes. All of them stay known, since their children belong to the tree.
+    /// Replaces the known processes. Processes above [`MOST_READ`] are known but not read: their children belong to the tree.
     pub fn follow(&mut self, keys: &BTreeSet<ProcessKey>) {
         self.left_out = keys.len().saturating_sub(MOST_READ);
         self.known.retain(|key, _| keys.contains(key));
+        let left_out = std::mem::take(&mut self.left_out_pids);
         for key in keys {
-            self.known.entry(*key).or_default();
+            self.known.entry(*key).or_insert_with(|| OpenFiles::of(key.pid, &left_out));
         }
     }
 
@@ -80,6 +89,7 @@ impl Processes {
         }
         self.left_out = pids.len().saturating_sub(MOST_READ);
         if self.known.len() == pids.len() {
+            self.left_out_pids.clear();
             return Ok(());
         }
         let known: BTreeSet<u32> = self.known.keys().map(|key| key.pid).collect();
@@ -87,12 +97,18 @@ impl Processes {
         for pid in pids.iter().filter(|pid| !known.contains(pid)).take(room) {
             match proc.process(*pid) {
                 Ok(Some(process)) => {
-                    self.known.insert(process.key(), OpenFiles::default());
+                    let files = OpenFiles::of(*pid, &self.left_out_pids);
+                    self.known.insert(process.key(), files);
                 }
                 Ok(None) => {}
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
                 Err(error) => return Err(error),
             }
+        }
+        self.left_out_pids.clear();
+        if self.left_out > 0 {
+            let known: BTreeSet<u32> = self.known.keys().map(|key| key.pid).collect();
+            self.left_out_pids.extend(pids.iter().filter(|pid| !known.contains(pid)));
         }
         Ok(())
     }
@@ -100,7 +116,7 @@ impl Processes {
     /// The memory of all processes. Pages that several processes share count for each.
     pub fn memory(&mut self, proc: &ProcFs) -> io::Result<HeldMemory> {
         let mut sum = HeldMemory::default();
-        for (key, files) in self.known.iter_mut().take(MOST_READ) {
+        for (key, files) in read_of(&mut self.known) {
             match proc.memory(key.pid, &mut files.statm)? {
                 Some(held) => sum.add(held),
                 None => files.has_ended = true,
@@ -117,10 +133,13 @@ impl Processes {
     /// reaped meanwhile is missed for one reading instead of counted twice.
     pub fn traffic(&mut self, proc: &ProcFs) -> io::Result<DiskTraffic> {
         let mut sum = DiskTraffic::default();
-        for (key, files) in self.known.iter_mut().take(MOST_READ) {
+        for (key, files) in read_of(&mut self.known) {
             match proc.disk_traffic(key.pid, &mut files.io) {
                 Ok(Some(traffic)) => {
-                    sum.add(traffic);
+                    if files.was_left_out {
+                        files.traffic_before.get_or_insert(traffic);
+                    }
+                    sum.add(traffic.since(files.traffic_before.unwrap_or_default()));
                     self.opened_anew |= !files.io.is_open();
                 }
                 Ok(None) => files.has_ended = true,
@@ -135,18 +154,18 @@ impl Processes {
     }
 
     /// How long threads of the processes waited for a core since this was last read. A process that has started
-    /// since counts from its start; any other that was not read before counts from now. What a process that has
+    /// since and was not left out counts from its start; any other that was not read before counts from now. What a process that has
     /// ended waited since then is lost.
     pub fn waited_nanoseconds(&mut self, waits: &mut CpuWaits) -> io::Result<u64> {
         let newest = self.newest_start_ticks;
         let mut sum = 0_u64;
-        for (key, files) in self.known.iter_mut().take(MOST_READ) {
+        for (key, files) in read_of(&mut self.known) {
             let Some(total) = waits.nanoseconds_of(key.pid)? else {
                 files.has_ended = true;
                 continue;
             };
             let has_started_since = newest.is_some_and(|newest| key.start_ticks > newest);
-            let first = if has_started_since { 0 } else { total };
+            let first = if has_started_since && !files.was_left_out { 0 } else { total };
             let from = files.waited_nanoseconds.replace(total).unwrap_or(first);
             sum = sum.saturating_add(total.saturating_sub(from));
             self.newest_start_ticks = self.newest_start_ticks.max(Some(key.start_ticks));
@@ -154,6 +173,27 @@ impl Processes {
         self.known.retain(|_, files| !files.has_ended);
         Ok(sum)
     }
+}
+
+impl OpenFiles {
+    fn of(pid: u32, left_out_pids: &[u32]) -> Self {
+        let was_left_out = left_out_pids.binary_search(&pid).is_ok();
+        Self { was_left_out, ..Self::default() }
+    }
+}
+
+/// The processes to read, in ascending order: those read before, then others up to [`MOST_READ`].
+fn read_of(
+    known: &mut BTreeMap<ProcessKey, OpenFiles>,
+) -> impl Iterator<Item = (&ProcessKey, &mut OpenFiles)> {
+    let read = known.values().filter(|files| files.is_read).count();
+    let mut room = MOST_READ.saturating_sub(read);
+    for files in known.values_mut().filter(|files| !files.is_read) {
+        files.is_read = room > 0;
+        files.was_left_out |= !files.is_read;
+        room = room.saturating_sub(1);
+    }
+    known.iter_mut().filter(|(_, files)| files.is_read)
 }
 
 #[cfg(test)]
@@ -256,6 +296,44 @@ mod tests {
         assert_eq!(processes.left_out, 0);
     }
 
+    #[test]
+    fn a_process_that_was_left_out_counts_from_its_first_reading() {
+        let directory = tempfile::tempdir().unwrap();
+        let io = |pid: u32, bytes: u64| {
+            let text = format!("read_bytes: {bytes}\nwrite_bytes: 0\n");
+            std::fs::write(directory.path().join(pid.to_string()).join("io"), text).unwrap();
+        };
+        let pids: Vec<u32> = (1..).take(MOST_READ + 1).collect();
+        for pid in &pids {
+            let files = directory.path().join(pid.to_string());
+            std::fs::create_dir(&files).unwrap();
+            let stat = format!("{pid} (sh) S 1 1 1 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0");
+            std::fs::write(files.join("stat"), stat).unwrap();
+            io(*pid, 7);
+        }
+        let (last, proc) = (MOST_READ as u32 + 1, ProcFs::new(directory.path()).holding_below(0));
+        let key = |pid: &u32| ProcessKey { pid: *pid, start_ticks: 5 };
+        for is_tree in [false, true] {
+            let mut processes = Processes::default();
+            let mut read = |pids: &[u32]| {
+                match is_tree {
+                    true => processes.follow(&pids.iter().map(key).collect()),
+                    false => processes.follow_pids(pids, &proc).unwrap(),
+                }
+                processes.traffic(&proc).unwrap().read_bytes
+            };
+            io(last, 5_000);
+            assert_eq!(read(&pids), 7 * MOST_READ as u64);
+            // The first one has ended.
+            let rest = 7 * (MOST_READ as u64 - 1);
+            assert_eq!(read(&pids[1..]), rest, "what the last one read before");
+            io(last, 5_300);
+            assert_eq!(read(&pids[1..]), rest + 300);
+            // Nobody that is read makes room for one with a lower pid.
+            assert_eq!(read(&pids), rest + 300);
+        }
+    }
+
     /// A busy process. All of them share one core.
     struct Busy(Child);
 
@@ -299,6 +377,11 @@ mod tests {
             processes.follow_pids(&[], &proc).unwrap();
         }
         let started_since = Busy::that_waited(&mut waits);
+        let mut too_many =
+            Processes { newest_start_ticks: processes.newest_start_ticks, ..Processes::default() };
+        too_many.left_out_pids.push(started_since.0.id());
+        too_many.follow_pids(&[started_since.0.id()], &proc).unwrap();
+        assert_eq!(too_many.waited_nanoseconds(&mut waits).unwrap(), 0, "it was left out");
         processes.follow_pids(&[started_since.0.id()], &proc).unwrap();
         assert!(processes.waited_nanoseconds(&mut waits).unwrap() >= 200_000_000);
     }

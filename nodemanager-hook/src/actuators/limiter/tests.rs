@@ -310,19 +310,20 @@ fn a_limit_that_rose_meanwhile_is_taken_over_unless_another_one_was_written_sinc
     let mut bench = Bench::new(&tree, Owner::Agent);
     bench.apply(&planned, 20 * MIB);
     tree.set(file, &raised.to_string());
-    let risen = bench.limiter.take_over_raise(raised, &mut bench.files).unwrap();
-    assert_eq!((risen.group, risen.value), (tree.group(), Value::AtMost(raised)));
+    let risen = bench.limiter.take_over_raise(raised, &mut bench.files);
+    let value = Value::AtMost(raised);
+    assert_eq!(risen, [Change { group: tree.group(), file: LimitFile::MemoryLimit, value }]);
     assert_eq!(bench.limiter.in_force().memory_bytes, Some(raised));
     assert_eq!(bench.apply(&planned, 240 * MIB), 0, "it is what this memory needs");
     bench.apply(&planned, 20 * MIB);
     assert_eq!(tree.text(file), (160 * MIB).to_string(), "it comes down again");
     let limit = bench.limiter.in_force();
-    assert_eq!(bench.limiter.take_over_raise(raised, &mut bench.files), None);
+    assert_eq!(bench.limiter.take_over_raise(raised, &mut bench.files), []);
     assert_eq!(bench.limiter.in_force(), limit);
 }
 
 #[test]
-fn a_limit_of_version_2_that_rose_is_lowered_only_below_what_kills_and_above_what_is_charged() {
+fn memory_max_follows_a_raised_limit_and_is_not_lowered_below_charged_memory() {
     let planned = Limits { memory_bytes: Some(160 * MIB), ..Limits::default() };
     let (raised, high) = (400 * MIB, wake_at(400 * MIB).to_string());
     // Only `memory.high` had to rise if `memory.max` was higher still.
@@ -334,11 +335,11 @@ fn a_limit_of_version_2_that_rose_is_lowered_only_below_what_kills_and_above_wha
         tree.set("memory.max", &max.to_string());
         tree.set("memory.high", &high);
         tree.set("memory.current", &(330 * MIB).to_string());
-        let risen = bench.limiter.take_over_raise(raised, &mut bench.files).unwrap();
-        assert_eq!(
-            (risen.file, bench.limiter.in_force().memory_bytes),
-            (LimitFile::MemoryHigh, Some(raised))
-        );
+        let risen = bench.limiter.take_over_raise(raised, &mut bench.files);
+        let risen: Vec<LimitFile> = risen.iter().map(|change| change.file).collect();
+        let both = [LimitFile::MemoryMax, LimitFile::MemoryHigh];
+        assert_eq!(risen, if max == raised { &both[..] } else { &both[1..] });
+        assert_eq!(bench.limiter.in_force().memory_bytes, Some(raised));
         bench.apply(&planned, 240 * MIB);
         let max = (400 * MIB).to_string();
         assert_eq!(tree.text("memory.max"), max, "what kills follows what slows down");

@@ -85,7 +85,10 @@ fn after_a_raise_the_agent_writes_nothing_that_it_computed_before() {
     rising.raises.raise(ID);
     for outcome in files.write_all(&of_200) {
         let error = outcome.unwrap_err().to_string();
-        assert!(error.ends_with(": the limit rose while the agent was busy"), "{error}");
+        assert!(
+            error.ends_with(": a raise while the agent was busy is not taken over yet"),
+            "{error}"
+        );
     }
     assert_eq!(rising.max_and_high_mib(), [264, 200]);
     assert_eq!(rising.taken_mib(), Some(264));
@@ -111,8 +114,11 @@ fn a_limit_does_not_rise_while_the_agent_writes_what_kills() {
 #[test]
 fn a_forbidden_raise_writes_nothing() {
     let rising = Rising::new(200, 136);
-    rising.raises.forbid(ID);
+    assert!(rising.raises.forbid(ID).is_none());
     rising.raises.raise(ID);
     assert_eq!(rising.max_and_high_mib(), [200, 136]);
     assert_eq!(rising.taken_mib(), None);
+    let rising = Rising::new(200, 136);
+    rising.raises.raise(ID);
+    assert_eq!(rising.raises.forbid(ID).unwrap().unwrap(), 264 * MIB, "not lost");
 }

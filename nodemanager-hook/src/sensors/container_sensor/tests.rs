@@ -187,6 +187,24 @@ fn memory_between_two_readings_takes_nothing_of_the_counters() {
 }
 
 #[test]
+fn a_group_is_not_complete_while_processes_are_left_out() {
+    let recorded = Recorded(tempfile::tempdir().unwrap());
+    let (group, groups) = group(Version::Two);
+    for (name, text) in
+        [("cpu.stat", ""), ("io.stat", ""), ("memory.stat", "anon 5\nfile 6\nfile_mapped 1\n")]
+    {
+        fs::write(group.path().join(name), text).unwrap();
+    }
+    let mut sensor = ContainerSensor::default();
+    sensor.measure(groups).unwrap();
+    for left_out in [1, 0] {
+        sensor.processes.left_out = left_out;
+        sensor.held_memory(&ProcFs::new(recorded.0.path())).unwrap();
+        assert_eq!(sensor.is_charged_in_group(), left_out == 0);
+    }
+}
+
+#[test]
 fn a_group_is_complete_with_nine_tenths_or_with_little_charged_elsewhere() {
     const GIB: u64 = 1 << 30;
     assert!(is_enough(90 * GIB, 100 * GIB) && is_enough(2 * GIB, GIB) && is_enough(0, 0));
