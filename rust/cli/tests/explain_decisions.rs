@@ -166,6 +166,22 @@ fn a_queue_is_told_with_the_decisions_about_its_applications() {
 }
 
 #[test]
+fn decisions_that_the_caller_may_not_see_are_made_up_for_by_older_ones() {
+    let refused = JournalEvent::Refused(Refused {
+        application: APPLICATION.to_owned(),
+        node: NODE.to_owned(),
+        reason: "first".to_owned(),
+    });
+    let nothing_waits = answer("{\"applications\": [], \"total\": 0}");
+    let hidden = answer("{\"decisions\": [], \"next_before\": 7}");
+    let (ended, request) =
+        of_queue(&[&nothing_waits, &hidden, &decisions(vec![refused])], &["--decisions=1"]);
+    let printed = ended.printed();
+    assert!(printed.ends_with("was not placed on n:1: first\n"), "{printed}");
+    assert!(request.contains("decisions?queue=root.a&limit=1&before=7"), "{request}");
+}
+
+#[test]
 fn a_queue_is_told_with_how_many_that_wait_were_left_out() {
     let one = |total: u32| {
         answer(&format!(
@@ -175,7 +191,9 @@ fn a_queue_is_told_with_how_many_that_wait_were_left_out() {
     };
     let (ended, _) = of_queue(&[&one(3), &decisions(Vec::new())], &[]);
     let printed = ended.printed();
-    assert!(printed.ends_with("\nNot shown: 2 older applications wait too\n"), "{printed}");
+    let end = "\nNot shown: 2 older applications wait too\n\n\
+               No decisions about its applications, or none that you may see\n";
+    assert!(printed.ends_with(end), "{printed}");
 
     let (ended, request) = of_queue(&[&one(1)], &["--decisions=0"]);
     let printed = ended.printed();

@@ -24,6 +24,7 @@ macro_rules! natives {
 }
 
 mod agent;
+mod arguments;
 mod failure;
 mod for_tests;
 mod scheduler;

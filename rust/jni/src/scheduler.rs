@@ -1,113 +1,20 @@
 //! The methods that the ResourceManager's scheduler calls.
 
-use elastane_core::ContainerKind;
 use elastane_core::cluster::{
-    ApplicationId, Ask, BookableChange, CommitRequest, Naming, NodeId, Offer, Preemption,
-    QueueShare, Request, Standing,
+    Ask, BookableChange, CommitRequest, Offer, Preemption, QueueShare, Request,
 };
 use elastane_predict::Submission;
-use jni::Env;
+use elastane_runtime::AskDetails;
 use jni::objects::{JByteArray, JIntArray, JLongArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 
+use crate::arguments::{
+    self, amounts, application, kind, naming, node, numbers, request, write_ints,
+};
 use crate::core;
 use crate::failure::JavaFailure;
 
 const MIB: u64 = 1 << 20;
-
-pub(crate) fn node(number: jint) -> Result<NodeId, JavaFailure> {
-    not_negative("node", number).map(NodeId)
-}
-
-fn application(number: jint) -> Result<ApplicationId, JavaFailure> {
-    not_negative("application", number).map(ApplicationId)
-}
-
-fn not_negative(of: &str, number: jint) -> Result<u32, JavaFailure> {
-    let refused = |_| format!("{of} number is {number}, at least 0 is allowed");
-    u32::try_from(number).map_err(refused).map_err(JavaFailure::refused)
-}
-
-/// A negative amount, which YARN has for an overbooked node, is 0.
-fn request(memory_bytes: jlong, vcores: jint) -> Request {
-    Request {
-        memory_bytes: u64::try_from(memory_bytes).unwrap_or(0),
-        vcores: u32::try_from(vcores).unwrap_or(0),
-    }
-}
-
-/// Amounts of the other resource types; null is none. A negative amount, which YARN has for an overbooked
-/// node, is 0.
-fn amounts(env: &Env<'_>, amounts: &JLongArray<'_>) -> Result<Vec<u64>, JavaFailure> {
-    if amounts.is_null() {
-        return Ok(Vec::new());
-    }
-    let mut values = vec![0; amounts.len(env)?];
-    amounts.get_region(env, 0, &mut values)?;
-    Ok(values.into_iter().map(|value| u64::try_from(value).unwrap_or(0)).collect())
-}
-
-/// Null is none.
-fn numbers(env: &Env<'_>, array: &JIntArray<'_>) -> Result<Vec<jint>, JavaFailure> {
-    if array.is_null() {
-        return Ok(Vec::new());
-    }
-    let mut numbers = vec![0; array.len(env)?];
-    array.get_region(env, 0, &mut numbers)?;
-    Ok(numbers)
-}
-
-fn applications(env: &Env<'_>, numbers: &JIntArray<'_>) -> Result<Vec<ApplicationId>, JavaFailure> {
-    self::numbers(env, numbers)?.into_iter().map(application).collect()
-}
-
-fn naming(number: jint) -> Result<Naming, JavaFailure> {
-    match number {
-        0 => Ok(Naming::Best),
-        1 => Ok(Naming::Rest),
-        2 => Ok(Naming::Fitting),
-        _ => Err(JavaFailure::refused(format!("naming is {number}, allowed is 0 to 2"))),
-    }
-}
-
-fn standing(number: jint) -> Result<Standing, JavaFailure> {
-    match number {
-        0 => Ok(Standing::Ordered),
-        1 => Ok(Standing::ByItsQueue),
-        2 => Ok(Standing::Held),
-        _ => Err(JavaFailure::refused(format!("standing is {number}, allowed is 0 to 2"))),
-    }
-}
-
-fn kind(application_master: bool, request_priority: jint) -> ContainerKind {
-    if application_master {
-        ContainerKind::ApplicationMaster
-    } else {
-        ContainerKind::Executor { priority: request_priority }
-    }
-}
-
-/// Writes to the beginning of a direct buffer of Java, up to its capacity.
-fn write_ints(
-    address: jlong,
-    capacity: jint,
-    ints: impl Iterator<Item = i32>,
-) -> Result<jint, JavaFailure> {
-    let pointer = address as *mut i32;
-    if pointer.is_null() || !pointer.is_aligned() {
-        return Err(JavaFailure::refused("the result buffer has no address"));
-    }
-    let capacity = usize::try_from(capacity).unwrap_or(0);
-    // SAFETY: Java owns a direct buffer of `capacity` ints at this address, which only the calling
-    // thread uses, and keeps it for the length of the call.
-    let buffer = unsafe { std::slice::from_raw_parts_mut(pointer, capacity) };
-    let mut count = 0;
-    for (slot, int) in buffer.iter_mut().zip(ints) {
-        *slot = int;
-        count += 1;
-    }
-    Ok(count)
-}
 
 natives! {
     "nodeAdded" fn node_added(
@@ -240,10 +147,9 @@ natives! {
             request: request(memory_bytes, vcores),
             count: u32::try_from(count).unwrap_or(0),
         };
-        let core = core(handle)?;
-        core.set_standing(application, &countables, self::standing(standing)?);
-        core.set_label(application, &label);
-        core.pending(application, ask, now_ms);
+        let standing = arguments::standing(standing)?;
+        let details = AskDetails { countables: &countables, label: &label, standing };
+        core(handle)?.pending_with(application, ask, &details, now_ms);
         Ok(())
     }
 
@@ -261,7 +167,7 @@ natives! {
         now_ms: jlong,
     ) -> jint {
         let free_countables = amounts(env, &free_countables)?;
-        let at_user_limit = applications(env, &at_user_limit)?;
+        let at_user_limit = arguments::applications(env, &at_user_limit)?;
         let offer = Offer {
             node: node(number)?,
             free: request(free_memory_bytes, free_vcores),
@@ -287,7 +193,7 @@ natives! {
         applications: JIntArray<'local>,
         now_ms: jlong,
     ) {
-        let applications = self::applications(env, &applications)?;
+        let applications = arguments::applications(env, &applications)?;
         core(handle)?.skipped(node(number)?, &applications, now_ms);
         Ok(())
     }

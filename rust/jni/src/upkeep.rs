@@ -4,9 +4,9 @@ use elastane_core::cluster::RunningContainer;
 use jni::objects::JString;
 use jni::sys::{jint, jlong};
 
+use crate::arguments::node;
 use crate::core;
 use crate::failure::JavaFailure;
-use crate::scheduler::node;
 
 natives! {
     "bookedOtherwise" fn booked_otherwise(

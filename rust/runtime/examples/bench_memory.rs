@@ -67,6 +67,9 @@ fn bench() -> Outcome<bool> {
         churn_minutes: i64::try_from(number(4, 60)?)?,
         names_a_day: number(5, 2_000)?,
     };
+    if sizes.nodes == 0 || sizes.profiles == 0 {
+        return Err("nodes and profiles have to be at least 1".into());
+    }
     let folder = tempfile::tempdir()?;
     learned::make_elsewhere(folder.path(), sizes.profiles, sizes.seconds)?;
     measure(&sizes, folder.path())
@@ -112,6 +115,6 @@ fn measure(sizes: &Sizes, folder: &Path) -> Outcome<bool> {
 fn resident_mb() -> Outcome<f64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));
-    let kb: Option<f64> = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-    Ok(kb.ok_or("no VmRSS in /proc/self/status")? / 1e3)
+    let kib: Option<f64> = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+    Ok(kib.ok_or("no VmRSS in /proc/self/status")? * 1.024e-3)
 }

@@ -1,15 +1,16 @@
 //! The service in production: with its files, threads and counters.
 
+pub(crate) mod ask_details;
+mod for_tests;
 pub(crate) mod preempted;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use elastane_core::cluster::{
-    ApplicationId, Ask, Basis, BookableChange, CommitRequest, NodeId, Offer, Predicted, Preemption,
-    QueueShare, Request, RunningContainer, Standing, StartSearch, drain, set_label,
+    ApplicationId, Ask, BookableChange, CommitRequest, NodeId, Offer, Preemption, QueueShare,
+    Request, RunningContainer, StartSearch, drain,
 };
-use elastane_core::{ContainerKind, Demand, Resources, SLOT_MS};
 use elastane_predict::Submission;
 use elastane_protocol::{decode_report, encode};
 use elastane_runs::{OpenRun, RunEvent, RunSettings};
@@ -31,6 +32,7 @@ use crate::service_lock::ServiceLock;
 use crate::settings::RuntimeSettings;
 use crate::start_planner::StartPlannerThread;
 use crate::submission::{submission_record, wants_observe};
+use ask_details::AskDetails;
 
 /// [`Service`] behind a lock. Four threads belong to it: they write the journal, write the depository, train models
 /// and plan starts. A fifth runs while an advice is computed. Callers wait for none of them.
@@ -192,19 +194,23 @@ impl Elastane {
         self.decisions.record_all(record);
     }
 
-    /// See [`Cluster::set_standing`](elastane_core::cluster::Cluster::set_standing).
-    pub fn set_standing(&self, application: ApplicationId, countables: &[u64], standing: Standing) {
-        self.service.lock().cluster_mut().set_standing(application, countables, standing);
-    }
-
-    /// See [`set_label`].
-    pub fn set_label(&self, application: ApplicationId, label: &str) {
-        set_label(self.service.lock().cluster_mut(), application, label);
-    }
-
     /// See [`Service::pending`].
     pub fn pending(&self, application: ApplicationId, ask: Ask, now_ms: i64) {
-        let asked = self.service.lock().pending(application, ask, now_ms);
+        self.pending_with(application, ask, &AskDetails::default(), now_ms);
+    }
+
+    /// The same with details. One lock for all of it: no plan of starts is to see new details with the former ask.
+    pub fn pending_with(
+        &self,
+        application: ApplicationId,
+        ask: Ask,
+        details: &AskDetails<'_>,
+        now_ms: i64,
+    ) {
+        let mut service = self.service.lock();
+        details.put_into(service.cluster_mut(), application);
+        let asked = service.pending(application, ask, now_ms);
+        drop(service);
         if let Some(asked) = asked {
             self.depository.send(Work::Asked(Box::new(asked)));
         }
@@ -380,21 +386,5 @@ impl Elastane {
         if let Some(events) = events {
             self.depository.send(Work::Checkpoint { events, is_whole, now_ms });
         }
-    }
-
-    /// For the tests of the boundary: containers of this kind will need this for an hour.
-    pub fn foresee_for_test(&self, id: ApplicationId, kind: ContainerKind, amounts: Resources) {
-        let slots = vec![amounts; 1_200];
-        if let Ok(demand) = Demand::series(SLOT_MS, &slots) {
-            let predicted = Predicted::of(demand, 0.0, Basis::Profile("test".into()));
-            self.service.lock().set_prediction(id, kind, Some(predicted));
-        }
-    }
-
-    /// For the tests of the boundary: panics while the service is locked.
-    #[allow(clippy::panic)]
-    pub fn panic_for_test(&self) {
-        let _service = self.service.lock();
-        panic!("a panic that a test asked for");
     }
 }

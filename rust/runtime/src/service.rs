@@ -1,5 +1,7 @@
 //! The scheduler's decisions and records, without I/O, clock or threads.
 
+mod saving;
+
 use std::collections::HashMap;
 
 use elastane_core::cluster::{
@@ -9,12 +11,12 @@ use elastane_core::cluster::{
 use elastane_core::policy::{self, Policy, UnknownPolicy};
 use elastane_core::{Cluster, Progress, Resources, SLOT_MS};
 use elastane_protocol::Report;
-use elastane_runs::{ContainerKind, LedgerNews, OpenRun, Run, RunEvent, SubmissionRecord};
+use elastane_runs::{ContainerKind, OpenRun, SubmissionRecord};
 
 use crate::accounts::Accounts;
 use crate::amounts;
 use crate::deadlines::{Deadline, Deadlines};
-use crate::effects::{Committed, Due, Reported, Submitted};
+use crate::effects::{Committed, Reported, Submitted};
 pub use crate::first_asks::FirstAsk;
 use crate::first_asks::FirstAsks;
 use crate::giving_way::GivingWay;
@@ -332,37 +334,6 @@ impl Service {
         let as_of_ms = plan.as_of_ms();
         plan.put_into(&mut self.cluster);
         self.deadlines.planned(&self.cluster, as_of_ms)
-    }
-
-    /// The records to be saved now, every second or so.
-    pub fn due(&mut self, now_ms: i64) -> Due {
-        let Self { settings, cluster, runs, accounts, .. } = self;
-        let ended = runs.take_closed(now_ms);
-        accounts.past.set_recording(settings.advises.anywhere, cluster, now_ms);
-        accounts.past.closed(&ended);
-        let ledger = accounts.ledger.take_due(cluster, &settings.prices, now_ms);
-        Due { checkpoint: runs.take_news(now_ms), ended, ledger }
-    }
-
-    /// The changes since the latest checkpoint, for the end; and when something last happened.
-    pub fn last_checkpoint(&mut self) -> (Option<Vec<RunEvent>>, i64) {
-        (self.runs.take_all_news(), self.runs.latest_ms())
-    }
-
-    /// What was booked and used since [`Service::due`] last said it, for the end.
-    pub fn last_ledger(&mut self) -> LedgerNews {
-        let Self { settings, cluster, runs, accounts, .. } = self;
-        accounts.ledger.take_last(cluster, &settings.prices, runs.latest_ms())
-    }
-
-    /// Every run that ended, also those whose last samples have not arrived.
-    pub fn ended(&mut self) -> Vec<Run> {
-        self.runs.take_ended()
-    }
-
-    /// The whole state of running applications, for a depository that lacks earlier checkpoints.
-    pub fn whole(&mut self, now_ms: i64) -> Vec<RunEvent> {
-        self.runs.take_whole(now_ms)
     }
 
     /// Nodes and waiting applications, for people: an empty snapshot to go on with.

@@ -51,9 +51,9 @@ fn commit(service: &mut Service, application: ApplicationId, node: NodeId) -> Bo
     };
     let committed = service.commit(request, START_MS);
     assert!(committed.is_admitted);
-    let Some(JournalEvent::Placed(placed)) = committed.record.clone().map(|it| it.event) else {
-        panic!("a placement: {:?}", committed.record)
-    };
+    let record = committed.record.unwrap();
+    assert_eq!(record.queue.as_deref(), Some("root.default"));
+    let JournalEvent::Placed(placed) = record.event else { panic!("a placement: {record:?}") };
     placed
 }
 
@@ -83,8 +83,9 @@ fn effects_are_values_from_the_submission_to_the_run() {
     assert!(matches!(news[1], RunEvent::Sampled { .. }));
     assert_eq!(due.ended, []);
 
-    let finished = service.finished(CONTAINER, now_ms);
-    assert!(matches!(finished.map(|record| record.event), Some(JournalEvent::Finished { .. })));
+    let finished = service.finished(CONTAINER, now_ms).unwrap();
+    assert!(matches!(finished.event, JournalEvent::Finished { .. }));
+    assert_eq!(finished.queue.as_deref(), Some("root.default"));
     service.application_removed(application, true, now_ms);
     assert_eq!(service.due(now_ms).ended, [], "samples are on the way");
     let [run] = &service.due(now_ms + 60_000).ended[..] else { panic!("one run") };

@@ -20,6 +20,9 @@ use crate::decisions::DecisionsReport;
 use crate::failure::Failure;
 use crate::table::Table;
 
+/// Bounds the wait of a caller who may see few of the decisions.
+const MOST_PAGES: usize = 50;
+
 /// Why an application waits, a container is where it is, and what is planned for it, a node or a queue
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -53,7 +56,15 @@ impl Explain {
                 writeln!(output, "{all}")?;
                 return Ok(());
             }
-            print(&all, matches!(self.subject, Subject::Container(_)), output)
+            print(&all, matches!(self.subject, Subject::Container(_)), output)?;
+            let none_shown = all["decisions"].as_array().is_some_and(Vec::is_empty);
+            if matches!(self.subject, Subject::Queue(_)) && self.decisions > 0 && none_shown {
+                writeln!(
+                    output,
+                    "\nNo decisions about its applications, or none that you may see"
+                )?;
+            }
+            Ok(())
         })
     }
 
@@ -101,17 +112,30 @@ impl Explain {
         Ok(all)
     }
 
-    /// Oldest first.
+    /// Oldest first. A page lacks the decisions that the caller may not see, so further pages fill it up.
     fn decisions(&self, manager: &ResourceManager, of: (&str, &str)) -> Result<Value, Failure> {
-        if self.decisions == 0 {
-            return Ok(json!([]));
-        }
+        let most = usize::from(self.decisions);
         let limit = self.decisions.to_string();
-        let mut decisions = manager.get("decisions", &[of, ("limit", &limit)])?["decisions"].take();
-        if let Some(decisions) = decisions.as_array_mut() {
-            decisions.reverse();
+        let mut found: Vec<Value> = Vec::new();
+        let mut before = None;
+        for _ in 0..MOST_PAGES {
+            if found.len() >= most {
+                break;
+            }
+            let mut query = vec![of, ("limit", &*limit)];
+            query.extend(before.as_deref().map(|before| ("before", before)));
+            let mut page = manager.get("decisions", &query)?;
+            if let Value::Array(decisions) = page["decisions"].take() {
+                found.extend(decisions);
+            }
+            before = page["next_before"].as_u64().map(|number| number.to_string());
+            if before.is_none() {
+                break;
+            }
         }
-        Ok(decisions)
+        found.truncate(most);
+        found.reverse();
+        Ok(Value::Array(found))
     }
 }
 

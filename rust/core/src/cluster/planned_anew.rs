@@ -52,27 +52,23 @@ fn plan_those_without_a_profile(
 ) {
     let virtual_cores_count = state.virtual_cores_count;
     let State { nodes, applications, containers, .. } = state;
-    // To look through all containers takes a millisecond in a large cluster.
-    let Some(entry) = applications.get_mut(&application).filter(|it| it.unprofiled > 0) else {
+    let Some(entry) = applications.get_mut(&application) else {
         return;
     };
     let Some(predicted) = entry.demands.of(kind).filter(|it| it.basis.profile().is_some()) else {
         return;
     };
-    let of_it = |it: &&mut Container| it.application == application && it.kind == kind;
-    let mut planned = 0;
-    for container in containers.values_mut().filter(of_it) {
-        if container.profile().is_none()
-            && let Some(node) = nodes.get_mut(container.node)
-        {
-            container.basis = Some(predicted.basis.clone());
-            container.margin = predicted.margin;
-            plan_anew(node, shares, container, Some(predicted), virtual_cores_count);
-            planned += 1;
-        }
-    }
-    entry.unprofiled = entry.unprofiled.saturating_sub(planned);
-    if planned > 0 {
-        state.plans_changed();
-    }
+    entry.unprofiled.retain(|executor, node| {
+        let Some(node) = nodes.get_mut(*node) else {
+            return true;
+        };
+        let container = node.containers.get(executor).and_then(|id| containers.get_mut(id));
+        let Some(container) = container.filter(|it| it.kind == kind) else {
+            return true;
+        };
+        container.basis = Some(predicted.basis.clone());
+        container.margin = predicted.margin;
+        plan_anew(node, shares, container, Some(predicted), virtual_cores_count);
+        false
+    });
 }

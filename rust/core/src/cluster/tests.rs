@@ -17,6 +17,7 @@ mod foreseeing;
 mod grid;
 mod guarantee;
 mod keeping;
+mod known_rows;
 mod measured_size;
 mod other_settings;
 mod overcommitting;

@@ -28,7 +28,7 @@ impl Node {
             length_ms: ROUND_MS as u32,
             usage: Usage {
                 cpu_cores: (sequence + place as u64) as f32 % 7.0 / 4.0,
-                memory_bytes: GB + (place as u64 % 16 << 24),
+                memory_bytes: GB + ((place as u64 % 16) << 24),
                 disk_read_bytes_per_s: 1_000_000,
                 ..Usage::default()
             },

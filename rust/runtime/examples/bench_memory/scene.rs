@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, Request};
 use elastane_predict::{ContainerKind, Submission};
@@ -22,8 +22,10 @@ pub const BEGIN_MS: i64 = 1_800_000_000_000;
 /// With its application master.
 const CONTAINERS_EACH: usize = 40;
 const WAITING: usize = 1_000;
-/// So many nodes have a heartbeat with free resources in a round.
+/// The nodes that have a heartbeat with free resources in a round.
 const OFFERED: usize = 100;
+/// The longest wait for the depository's thread.
+const PATIENCE: Duration = Duration::from_secs(600);
 const PREFIX: &str = "yarn.scheduler.elastane.";
 const ASK: Request = Request { memory_bytes: 2 << 30, vcores: 1 };
 
@@ -104,7 +106,7 @@ impl Scene {
     }
 
     /// Applications whose names never come again run one after another, with two containers each, on the node that is
-    /// left to them: what runs elsewhere is to be recorded for no week.
+    /// left to them. The containers on other nodes send no reports in this time.
     pub fn day_of_new_names(&mut self, names: usize) -> Outcome<()> {
         let step_ms = 86_400_000 / names.max(1) as i64;
         let place = self.nodes.len() - 1;
@@ -216,6 +218,7 @@ impl Scene {
     }
 
     fn wait(&self, is_so: impl Fn(&Value) -> bool) -> Outcome<()> {
+        let began = Instant::now();
         loop {
             let status: Value = serde_json::from_str(&self.elastane.status(self.now_ms))?;
             if is_so(&status) {
@@ -223,6 +226,9 @@ impl Scene {
             }
             if status["learner_alive"].as_bool() == Some(false) {
                 return Err("the depository's thread has ended".into());
+            }
+            if began.elapsed() > PATIENCE {
+                return Err("the depository's thread is not done after 10 minutes".into());
             }
             thread::sleep(Duration::from_millis(200));
         }

@@ -1,5 +1,7 @@
 //! The depository's thread.
 
+mod learning;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -14,17 +16,15 @@ use super::checkpoints::Checkpoints;
 use super::ended_runs::EndedRuns;
 use super::ledger_news::WaitingNews;
 use super::merges::Merges;
-use super::models::Trained;
 use super::panics::{Panics, Worker};
-use super::predictor::{OnPrediction, Predictor, score_predictions};
+use super::predictor::{OnPrediction, Predictor};
 use super::profiles::PROFILES_AT_ONCE;
 use super::running::RunningApplications;
 use super::substitute::{Found, Substitute, announce_moved, latest_applications};
 use super::trainer::{Trainer, due_job};
-use super::{Shared, Work, models, retention};
+use super::{Shared, Work, retention};
 use crate::decisions::Decisions;
 use crate::effects::Submitted;
-use crate::journal::{JournalEvent, Record};
 use crate::open_error::OpenError;
 use crate::service::FirstAsk;
 
@@ -284,45 +284,6 @@ impl Keeper {
         }
         self.ended_runs.tell(saved.waits_for);
         self.learn(saved.saved);
-    }
-
-    fn learn(&mut self, saved: Vec<Run>) {
-        for run in saved {
-            let learned = self.learn_from(&run);
-            self.tell(&format!("nothing is learned from the run {}", run.application_id), learned);
-        }
-    }
-
-    fn learn_from(&mut self, run: &Run) -> Result<(), StoreError> {
-        score_predictions(&mut self.depository, run)?;
-        let key = &run.application_key;
-        self.shared.profiles.make(&self.depository, key)?;
-        self.to_train.insert(key.clone());
-        let event = JournalEvent::Learned {
-            application: run.application_id.clone(),
-            profile: key.clone(),
-            outcome: run.outcome,
-            runs: self.shared.profiles.cache.lock().runs_of(key),
-        };
-        // The cluster no longer knows the application.
-        let queue = self.decisions.latest_queue_of(&run.application_id);
-        self.decisions.record(Record { time_ms: self.ended_ms, queue, event });
-        Ok(())
-    }
-
-    fn make_profile(&mut self, key: String) {
-        // Damage in one application's runs does not keep the others from their profiles.
-        let made = self.shared.profiles.make(&self.depository, &key);
-        self.tell(&format!("the profile {key} is not made"), made);
-        self.to_train.insert(key);
-    }
-
-    fn trained(&mut self, trained: Trained) {
-        self.trainer.done();
-        let saved = models::save(&mut self.depository, &trained, &self.shared.counters)
-            // The models decide which runs make the profile.
-            .and_then(|()| self.shared.profiles.make(&self.depository, &trained.key));
-        self.tell(&format!("the models of {} are not saved", trained.key), saved);
     }
 
     /// Goes back to the depository that a substitute stands for, where that works again.

@@ -7,7 +7,7 @@ use crate::journal::{CapacityPreemption, JournalEvent, Preemption, Record};
 
 /// A preemption, and the queue of its application.
 #[derive(Debug, Deserialize)]
-pub struct ToldPreemption {
+pub struct PreemptionEvent {
     /// The path of the leaf queue; none if it is not known.
     queue: Option<String>,
     #[serde(flatten)]
@@ -15,8 +15,8 @@ pub struct ToldPreemption {
 }
 
 /// CapacityScheduler preempts a container, or no longer does. Only recorded, without the service's lock.
-pub fn record_preemption(elastane: &Elastane, told: ToldPreemption, now_ms: i64) {
-    let ToldPreemption { queue, preemption } = told;
+pub fn record_preemption(elastane: &Elastane, told: PreemptionEvent, now_ms: i64) {
+    let PreemptionEvent { queue, preemption } = told;
     let event = JournalEvent::Preemption(Box::new(Preemption::ByCapacityScheduler(preemption)));
     elastane.decisions.record(Record { time_ms: now_ms, queue, event });
 }

@@ -39,8 +39,8 @@ fn comparing_limits_takes_less_than_half_of_the_time_of_planning_them() {
     assert_eq!(too_long, [""; 0]);
 }
 
-/// The median times of the same answers, without and with the comparison. So many containers' limits change with each
-/// report.
+/// The median times of the same answers, without and with the comparison. `changed` is the number of containers whose
+/// limits change with each report.
 fn medians_us(cores: [f64; 2], changed: usize) -> (f64, f64) {
     let settings = all_limits();
     let (mut cluster, node) = cluster(cores);

@@ -136,12 +136,25 @@ pub fn register(elastane: &Elastane) -> NodeId {
     elastane.node_added(NODE, Request { memory_bytes: 8 * GB, vcores: 8 })
 }
 
+/// The records, of which each that is about a running application has the application's queue.
 pub fn journal(folder: &Path) -> Vec<serde_json::Value> {
-    std::fs::read_to_string(folder.join("decisions.jsonl"))
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    let lines = std::fs::read_to_string(folder.join("decisions.jsonl")).unwrap();
+    let records: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (number, record) in records.iter().enumerate() {
+        let kind = record["kind"].as_str().unwrap();
+        let has_ended = records[..number].iter().any(|earlier| {
+            earlier["kind"] == "finished" && earlier["container"] == record["container"]
+        });
+        // The cluster no longer knows the queue of an application that ended.
+        let may_lack_queue = match kind {
+            "bookable" | "node" | "learned" => true,
+            "migration" | "reprovision" => has_ended,
+            _ => false,
+        };
+        assert!(may_lack_queue || record["queue"].is_string(), "{record}");
+    }
+    records
 }
 
 /// The answer to a report in which each container used one core and so much memory.

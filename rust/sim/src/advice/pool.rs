@@ -19,7 +19,8 @@ pub(super) struct Pool {
 
 /// All of them.
 pub(super) struct Pools<'a> {
-    /// By label; empty for the nodes that containers without a label go to.
+    /// By label. Empty is the pool of the nodes without a label and of those whose label is not exclusive, and of the
+    /// containers that ask for no label or for one of these.
     pools: BTreeMap<&'a str, Pool>,
     /// Labels that are not exclusive.
     lent: HashSet<&'a str>,

@@ -1,5 +1,6 @@
 //! An application: its ask and its running containers.
 
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -8,7 +9,8 @@ use super::demands::Demands;
 use super::request::Request;
 use crate::cluster::Cluster;
 use crate::container_kind::ContainerKind;
-use crate::ids::ApplicationId;
+use crate::ids::{ApplicationId, NodeId};
+use crate::node::ExecutorId;
 use crate::policy::Waiting;
 use crate::resources::Resources;
 
@@ -55,8 +57,9 @@ pub struct Application {
     pub deadline_ms: Option<i64>,
     /// Number of its running containers.
     pub running: u32,
-    /// How many of them are planned without a profile.
-    pub(crate) unprofiled: u32,
+    /// Those of them that are planned without a profile, with their nodes. Containers that started in observe are not
+    /// among them: a profile does not plan them anew.
+    pub(crate) unprofiled: BTreeMap<ExecutorId, NodeId>,
     /// Sum of the running containers' requests.
     pub allocated: Request,
     /// Its ask; none while it waits for nothing.
@@ -85,13 +88,28 @@ pub fn applications_after(
     cluster.state.applications.range((from, Bound::Unbounded)).map(|(id, it)| (*id, it))
 }
 
-/// The node label that an application's next container asks for; empty for none. To be called before the ask that it
-/// belongs to.
-pub fn set_label(cluster: &mut Cluster, application: ApplicationId, label: &str) {
-    if let Some(entry) = cluster.state.applications.get_mut(&application)
-        && &*entry.label != label
-    {
-        entry.label = label.into();
+/// What belongs to an ask and is told before it.
+impl Cluster {
+    /// What an application's next container asks for beside memory and virtual cores, and what its queue
+    /// does with its asks.
+    pub fn set_standing(
+        &mut self,
+        application: ApplicationId,
+        countables: &[u64],
+        standing: Standing,
+    ) {
+        if let Some(entry) = self.state.applications.get_mut(&application) {
+            (entry.countables, entry.standing) = (Countables::new(countables), standing);
+        }
+    }
+
+    /// The node label that an application's next container asks for; empty for none.
+    pub fn set_label(&mut self, application: ApplicationId, label: &str) {
+        if let Some(entry) = self.state.applications.get_mut(&application)
+            && &*entry.label != label
+        {
+            entry.label = label.into();
+        }
     }
 }
 
@@ -107,7 +125,7 @@ impl Application {
             submitted_ms,
             deadline_ms: None,
             running: 0,
-            unprofiled: 0,
+            unprofiled: BTreeMap::new(),
             allocated: Request::default(),
             waiting: None,
             held: None,

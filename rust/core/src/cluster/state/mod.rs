@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use crate::ids::{ApplicationId, NodeId};
-pub use application::{Application, Ask, Standing, applications_after, set_label};
+pub use application::{Application, Ask, Standing, applications_after};
 pub use bookings::RunningContainer;
 pub use container::{Commit, CommitRequest, Container, PlacedReason, Placement, Refusal};
 pub use countables::Countables;
@@ -110,11 +110,6 @@ impl State {
         (self.next_executor, self.containers.len())
     }
 
-    /// Running containers are planned otherwise: versions from before are different, as after a start.
-    pub(crate) fn plans_changed(&mut self) {
-        self.next_executor += 1;
-    }
-
     pub(crate) fn measured_memory(&mut self, container: &str, memory_bytes: f64) {
         if let Some(container) = self.containers.get(container)
             && let Some(entry) = self.nodes.get_mut(container.node)
@@ -127,7 +122,9 @@ impl State {
     pub(crate) fn start(&mut self, id: &str, container: Container, demand: Demand, now_ms: i64) {
         if let Some(application) = self.applications.get_mut(&container.application) {
             application.running += 1;
-            application.unprofiled += u32::from(container.profile().is_none());
+            if container.profile().is_none() && !application.demands.are_withheld() {
+                application.unprofiled.insert(container.executor, container.node);
+            }
             application.allocated = application.allocated.plus(container.request);
         }
         let id: Arc<str> = id.into();
@@ -152,8 +149,7 @@ impl State {
         }
         if let Some(application) = self.applications.get_mut(&container.application) {
             application.running = application.running.saturating_sub(1);
-            let unprofiled = u32::from(container.profile().is_none());
-            application.unprofiled = application.unprofiled.saturating_sub(unprofiled);
+            application.unprofiled.remove(&container.executor);
             application.allocated = application.allocated.minus(container.request);
         }
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::SLOT_MS;
-use crate::cluster::{ExpectedStart, StartForecast, plan_starts, set_label};
+use crate::cluster::{ExpectedStart, StartForecast, plan_starts};
 use crate::policy::{ElastanePolicy, Favor};
 
 /// Two nodes of 8 GB where CapacityScheduler decides.
@@ -149,7 +149,7 @@ fn labelled() -> Cluster {
 fn waits_for_label(cluster: &mut Cluster, label: &str) -> ApplicationId {
     let app = Application::new("waits", "waits", "root.default", lasting(1_000), 0);
     let app = cluster.application_added(app);
-    set_label(cluster, app, label);
+    cluster.set_label(app, label);
     cluster.pending(app, Ask { count: 1, ..ask(8, 1) }, 0);
     app
 }

@@ -92,3 +92,20 @@ fn what_is_in_observe_stays_planned_at_its_request() {
     assert_eq!(planned(&cluster, node, 31_000), before);
     assert!(cluster.container("1").unwrap().profile().is_none());
 }
+
+#[test]
+fn what_started_in_observe_is_not_planned_anew_when_its_application_leaves_observe() {
+    let (mut cluster, node) = cluster_of_one(settings());
+    let in_mode = |enforce| {
+        let enforce_by_queue = [("root.default".to_owned(), enforce)].into();
+        Exceptions { enforce_by_queue, ..Exceptions::default() }
+    };
+    cluster.set_exceptions(&in_mode(false));
+    let app = waiting(&mut cluster, "a", Demands::default(), ask(3, 1));
+    record(&mut cluster, "1", app, node, 3, 0);
+    cluster.set_exceptions(&in_mode(true));
+    record(&mut cluster, "2", app, node, 3, 0);
+    cluster.set_prediction(app, EXECUTOR, predicted(&profile()));
+    let is_profiled = |id| cluster.container(id).unwrap().profile().is_some();
+    assert_eq!(["1", "2"].map(is_profiled), [false, true]);
+}

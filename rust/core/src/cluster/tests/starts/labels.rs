@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::{BUSY_SLOTS, busy_node, first, slots_ms};
-use crate::cluster::{PlannedStart, plan_starts, set_label};
+use crate::cluster::{PlannedStart, plan_starts};
 
 /// The node for which an application that asks for `asked` is planned: none, or the busy one, whose label is `of_node`.
 fn planned(asked: &str, of_node: &str, is_lent: bool) -> Option<i64> {
@@ -15,7 +15,7 @@ fn planned(asked: &str, of_node: &str, is_lent: bool) -> Option<i64> {
     };
     cluster.configure_queues(["", "gpu"].map(of_label).into());
     let app = first(&mut cluster, &[4.0; 5]);
-    set_label(&mut cluster, app, asked);
+    cluster.set_label(app, asked);
     cluster.pending(app, Ask { count: 1, ..ask(1, 1) }, 0);
     plan_starts(&mut cluster, 0);
     PlannedStart::of(&cluster, app).map(|start| start.first_ms)
