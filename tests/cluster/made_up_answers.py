@@ -219,7 +219,7 @@ class Answers:
         for number in range(first, max(0, first - 2_000), -1):
             time_ms = now - 1_000 * (newest - number)
             one = made_up_decision(number, time_ms, self._nodes, self._applications)
-            if all(one.get(key) == query[key] for key in query.keys() - {"before", "limit"}):
+            if is_asked_for(one, query):
                 found.append(one)
         shown = found[: int(query.get("limit", 100))]
         end = shown[-1]["number"] if shown else None
@@ -315,6 +315,17 @@ class Answers:
     @staticmethod
     def _page(name: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
         return {"total": len(entries), "offset": 0, name: entries}
+
+
+def is_asked_for(decision: dict[str, Any], query: dict[str, str]) -> bool:
+    """Whether the filters let a decision through; a queue stands for those below it, too."""
+    if "queue" in query:
+        queue = decision.get("queue", "")
+        if queue != query["queue"] and not queue.startswith(f"{query['queue']}."):
+            return False
+    return all(
+        decision.get(key) == query[key] for key in query.keys() - {"before", "limit", "queue"}
+    )
 
 
 def measured_sizes(nodes: int) -> dict[str, float]:

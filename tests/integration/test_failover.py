@@ -184,6 +184,8 @@ def test_what_a_killed_resource_manager_learned_plans_what_runs_and_the_next_run
 
     with alarm() as end:
         resting = shell.submit(Sleepers(RESTING, containers=1, memory_mb=256, until_pid=end.pid))
+        # A container that was only allocated is not recovered.
+        wait_asleep(cluster, SLEEPERS + 1, START_SECONDS)
         wait_planned_by_profile(rm1, resting)
         before = planned_on_nodes(rm1, resting)
 

@@ -138,6 +138,7 @@ def test_a_killed_resource_manager_comes_back_with_the_raise(
     )
     assert manager.status()["runs_resumed"] == 0
     before = planned_on_nodes(manager, sleepers)
+    assert len(before) == 5, before
     assert all(is_planned_by_profile(one) for one in before), before
     asked = ("--resource-manager", manager.url)
     with (
@@ -161,6 +162,7 @@ def test_a_killed_resource_manager_comes_back_with_the_raise(
     wait_all_raised(cluster)
     assert_nothing_was_lost(cluster, sleepers)
     after = planned_on_nodes(manager, sleepers)
+    assert len(after) == 5, after
     assert all(is_planned_by_profile(one) for one in after), after
     for one in ("container", "profile", "requested_memory_bytes"):
         assert [it[one] for it in after] == [it[one] for it in before], one

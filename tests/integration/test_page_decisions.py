@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from selenium.webdriver.remote.webelement import WebElement
 
 from cluster.browser import Browser
 from cluster.made_up_answers import Answers, application_id, container_id, node_name
@@ -18,6 +19,8 @@ NODES = 60
 DECISIONS_EACH_ROUND = 200
 KIND = "tbody td:nth-of-type(1)"
 
+APPLICATION_CELLS = """
+    return [...document.querySelectorAll('tbody td:nth-of-type(2)')].map((it) => it.textContent)"""
 NEWEST_LINE = "return document.querySelector('tbody tr').textContent"
 
 
@@ -66,15 +69,20 @@ def test_the_search_leaves_only_what_matches(browser: Browser, page: str) -> Non
 def test_decisions_are_found_by_the_queue_of_their_application(browser: Browser, page: str) -> None:
     browser.open(f"{page}#decisions")
     browser.wait_text("main", "100 loaded")
-    browser.find("main form input[type=search]")[0].send_keys("root.etl.nightly")
+    search = browser.find("main form input[type=search]")[0]
+    search.send_keys("root.etl.nightly")
     browser.wait_text("main", "match the search")
     shown = {one.text.replace("\n", "") for one in browser.find("tbody td:nth-of-type(2)")}
     assert shown
-    assert shown <= {application_id(index) for index in range(0, APPLICATIONS, 3)}
+    nightly = {application_id(index) for index in range(0, APPLICATIONS, 3)}
+    assert shown <= nightly
+    search.clear()
     queue = browser.find("form input")[3]
     assert queue.accessible_name == "Queue"
-    queue.send_keys("root.analysts\n")
-    browser.wait(lambda: "queue=root.analysts" in browser.run("return location.hash"), "the filter")
+    analysts = {application_id(index) for index in range(APPLICATIONS)} - nightly
+    _show_queue(browser, queue, "root.analysts", analysts)
+    # The nightly applications are in a queue below root.etl.
+    _show_queue(browser, queue, "root.etl", nightly)
 
 
 def test_a_correction_is_told_in_words(browser: Browser, page: str) -> None:
@@ -170,6 +178,14 @@ def test_a_changed_filter_keeps_focus_and_search(browser: Browser, page: str) ->
     browser.find("nav a")[3].click()
     browser.wait_text("main", "100 loaded")
     assert browser.run("return document.activeElement.id") == "view"
+
+
+def _show_queue(browser: Browser, field: WebElement, name: str, wanted: set[str]) -> None:
+    """Filters by a queue, and waits until only these applications are shown."""
+    field.clear()
+    field.send_keys(f"{name}\n")
+    browser.wait(lambda: f"queue={name}" in browser.run("return location.hash"), "the filter")
+    browser.wait(lambda: set() < set(browser.run(APPLICATION_CELLS)) <= wanted, f"only {name}")
 
 
 def _loaded(browser: Browser) -> int:

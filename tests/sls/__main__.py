@@ -36,6 +36,9 @@ def main() -> int:
         settings = Settings(arguments.seconds, arguments.heap_mb, arguments.off_switch)
         simulator = Simulator(class_path(checkout, folder), checkout.library, settings)
         passed = [_compare(simulator, load, folder) for load in loads]
+    except subprocess.TimeoutExpired as problem:
+        warn(f"{problem.cmd[0]} did not end within {problem.timeout:.0f} s")
+        return 1
     except (ValueError, MissingArtifact, RunFailed, subprocess.CalledProcessError) as problem:
         warn(str(problem))
         return 1

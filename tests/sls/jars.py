@@ -11,12 +11,13 @@ from cluster.java import java_program
 from cluster.paths import Checkout
 
 JAVA = Path(__file__).parent / "java"
+LIMIT_SECONDS = 600.0
 # Hadoop's jars name annotations and files that they lack.
 LINTS = "-Xlint:all,-classfile,-path,-processing,-serial"
 
 
 def class_path(checkout: Checkout, folder: Path) -> list[Path | str]:
-    """Raises CalledProcessError."""
+    """Raises CalledProcessError and TimeoutExpired."""
     jars = _fetch(folder / checkout.hadoop_version, checkout.hadoop_version)
     scheduler = checkout.root / "java-shim" / "scheduler" / "target"
     needed: list[Path | str] = [scheduler / "classes", scheduler / "test-classes", jars / "*"]
@@ -29,6 +30,7 @@ def class_path(checkout: Checkout, folder: Path) -> list[Path | str]:
             *sorted(JAVA.rglob("*.java")),
         ],
         check=True,
+        timeout=LIMIT_SECONDS,
     )
     return [classes, *needed]
 
@@ -47,6 +49,7 @@ def _fetch(folder: Path, hadoop_version: str) -> Path:
                 f"-DoutputDirectory={jars}",
             ],
             check=True,
+            timeout=LIMIT_SECONDS,
         )
         stamp.write_text(wanted)
     return jars

@@ -43,6 +43,7 @@ final class LoadMeasure {
   private int endedAttempts;
   private long nextCheckNs = System.nanoTime() + CHECK_INTERVAL_NS;
   private long checksNs;
+  private long checksBeforeFirstPlacedNs;
   private long checksBeforeLastPlacedNs;
   private int checks;
   private boolean finalCheckWanted;
@@ -142,6 +143,7 @@ final class LoadMeasure {
       checksBeforeLastPlacedNs = checksNs;
       if (placed == 0) {
         firstPlacedNs = lastPlacedNs;
+        checksBeforeFirstPlacedNs = checksNs;
       }
       placed += containers;
     }
@@ -180,7 +182,8 @@ final class LoadMeasure {
     Arrays.sort(warm);
     LoadFigures figures = new LoadFigures();
     // CapacityScheduler and the core stand still during a check.
-    long placingNs = lastPlacedNs - firstPlacedNs - checksBeforeLastPlacedNs;
+    long checksWhilePlacingNs = checksBeforeLastPlacedNs - checksBeforeFirstPlacedNs;
+    long placingNs = lastPlacedNs - firstPlacedNs - checksWhilePlacingNs;
     figures.containersPerSecond = placingNs > 0 ? placed * 1e9 / placingNs : 0;
     figures.containers = placed;
     figures.heartbeatsPerSecond =

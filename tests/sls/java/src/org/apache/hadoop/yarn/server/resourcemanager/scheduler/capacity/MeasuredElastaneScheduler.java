@@ -42,7 +42,10 @@ public class MeasuredElastaneScheduler extends ElastaneScheduler
 
   @Override
   public void serviceStop() throws Exception {
-    reports.close();
+    // Null if serviceInit failed.
+    if (reports != null) {
+      reports.close();
+    }
     super.serviceStop();
   }
 

@@ -46,8 +46,13 @@ final class SimulatedReports implements AutoCloseable {
   }
 
   private void reportSlice() {
-    for (int i = slice; i < nodes.size(); i += SLICES) {
-      report(nodes.get(i));
+    try {
+      for (int i = slice; i < nodes.size(); i += SLICES) {
+        report(nodes.get(i));
+      }
+    } catch (Throwable e) {
+      // Thrown on, it would end all further reports silently.
+      onRefusal.accept("reports of nodes failed: " + e);
     }
     slice = (slice + 1) % SLICES;
   }

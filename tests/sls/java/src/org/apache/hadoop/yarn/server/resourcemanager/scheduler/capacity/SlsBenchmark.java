@@ -47,7 +47,8 @@ public final class SlsBenchmark {
     try {
       run(arguments);
       code = 0;
-    } catch (Exception e) {
+    } catch (Throwable e) {
+      // halt() would hide an Error.
       e.printStackTrace();
     } finally {
       // Not exit(): a ResourceManager of thousands of nodes takes long to stop.
@@ -69,6 +70,8 @@ public final class SlsBenchmark {
     if (!inTime) {
       measure.failed("not done within the time limit: " + measure.progress());
     }
+    // A difference counts if two checks find it.
+    measure.checkOnceMore(LAST_CHECK_MS);
     measure.checkOnceMore(LAST_CHECK_MS);
     LoadFigures figures = measure.figures();
     figures.elastane.putAll(scheduler.counters());

@@ -46,17 +46,19 @@ class LabelExpectedStartTest {
       cluster.resourceManager().drainEvents();
       MockAM master = cluster.launch("default", plain);
 
-      ask(master, RMNodeLabelsManager.NO_LABEL);
+      ask(master, RMNodeLabelsManager.NO_LABEL, 3072);
       assertEquals(0, expectedStart(cluster).path("in_ms").asInt(-1), "there is room for it");
-      ask(master, LABEL);
+      ask(master, LABEL, 3072);
       assertEquals("null", expectedStart(cluster).toString(), "no node with the label is so large");
+      ask(master, LABEL, 1024);
+      assertEquals(0, expectedStart(cluster).path("in_ms").asInt(-1), "the labelled node has room");
     }
   }
 
-  private static void ask(MockAM master, String label) throws Exception {
+  private static void ask(MockAM master, String label, int memoryMb) throws Exception {
     ResourceRequest request =
         ResourceRequest.newInstance(
-            Priority.newInstance(1), ResourceRequest.ANY, Resource.newInstance(3072, 1), 1);
+            Priority.newInstance(1), ResourceRequest.ANY, Resource.newInstance(memoryMb, 1), 1);
     request.setNodeLabelExpression(label);
     master.allocate(Collections.singletonList(request), Collections.emptyList());
   }
