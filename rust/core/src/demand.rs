@@ -87,6 +87,11 @@ impl Demand {
         Arc::strong_count(&self.slots) > 1
     }
 
+    /// Whether both share one series.
+    pub fn shares_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.slots, &other.slots)
+    }
+
     /// The demand `elapsed_ms` after the start; the last value holds past the end.
     pub fn at(&self, elapsed_ms: i64) -> Resources {
         self.slots[self.slot_at(elapsed_ms)]

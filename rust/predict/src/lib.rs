@@ -30,8 +30,9 @@ pub use mode_tag::{BadMode, is_observed_by_tag};
 pub use others::{Others, OthersPlan};
 pub use profile::{Profile, ProfileSettings, profile};
 pub use recurring::{
-    Excluded, Exclusion, LateTracker, Measure, NextRun, NotPredicted, ONE_RUN_CONFIDENCE, PastRun,
-    Prediction, RecurringSettings, Tracker, confidence, demand_error, predict_next,
+    Excluded, Exclusion, Expectation, LateTracker, Measure, NextRun, NotPredicted,
+    ONE_RUN_CONFIDENCE, PastRun, Prediction, RecurringSettings, Tracker, confidence, demand_error,
+    predict_next,
 };
 pub use run_length::{LengthRange, RunLength};
 pub use score::{Score, amount, score};

@@ -1,11 +1,12 @@
 //! The progress of containers: by the stages that their applications tell, or else estimated from their use so far.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use elastane_core::cluster::{ApplicationId, Container, NodeId};
 use elastane_core::reprovision::Used;
 use elastane_core::{Cluster, ContainerKind, Demand, Progress, Resources, SLOT_MS, StagesDone};
-use elastane_predict::LateTracker;
+use elastane_predict::{Expectation, LateTracker};
 use elastane_protocol::{Report, StageProgress};
 
 use crate::amounts::used_in;
@@ -28,6 +29,8 @@ pub(crate) struct Trackers {
     by_container: HashMap<String, TrackedContainer>,
     /// The progress of containers that ended unfinished and that no other has taken over from yet.
     unfinished: HashMap<Siblings, Vec<f64>>,
+    /// What these expect to use, each with the demand that it is of.
+    expectations: HashMap<Siblings, (Demand, Arc<Expectation>)>,
     /// Progress from another source than the use.
     told: HashMap<String, Progress>,
 }
@@ -122,7 +125,8 @@ impl Trackers {
     fn follower(&mut self, container: &Container, demand: &Demand) -> LateTracker {
         let siblings = (container.application, container.kind);
         let Some(ended_at) = self.unfinished.get_mut(&siblings).and_then(Vec::pop) else {
-            return LateTracker::new(demand, 0.0);
+            let expectation = self.expectation(siblings, demand);
+            return LateTracker::expecting(expectation, demand, 0.0);
         };
         let latest_ms = container.start_ms.saturating_sub(i64::from(SLOT_MS));
         let earlier = self.by_container.values().filter(|other| {
@@ -131,7 +135,18 @@ impl Trackers {
         let (sum, count) =
             earlier.fold((0.0, 0), |(sum, count), other| (sum + other.progress, count + 1));
         let joined_at = if count > 0 { sum / f64::from(count) } else { ended_at };
-        LateTracker::new(demand, joined_at)
+        LateTracker::expecting(self.expectation(siblings, demand), demand, joined_at)
+    }
+
+    /// What these containers are expected to use. A prediction that came meanwhile replaces the former one.
+    fn expectation(&mut self, siblings: Siblings, demand: &Demand) -> Arc<Expectation> {
+        let known = self.expectations.get(&siblings);
+        if let Some((_, expectation)) = known.filter(|(of, _)| of.shares_with(demand)) {
+            return Arc::clone(expectation);
+        }
+        let expectation = Arc::new(Expectation::of_demand(demand));
+        self.expectations.insert(siblings, (demand.clone(), Arc::clone(&expectation)));
+        expectation
     }
 
     pub(crate) fn finished(&mut self, cluster: &Cluster, container: &str) {
@@ -144,6 +159,7 @@ impl Trackers {
     /// No other container of the application will start.
     pub(crate) fn application_removed(&mut self, application: ApplicationId) {
         self.unfinished.retain(|(of, _), _| *of != application);
+        self.expectations.retain(|(of, _), _| *of != application);
     }
 
     /// Forgets containers that disappeared with their node.
@@ -241,6 +257,19 @@ mod tests {
             to_ms: 0,
             by_stages: None,
         }
+    }
+
+    #[test]
+    fn the_containers_of_an_application_share_one_expectation_of_each_demand() {
+        let siblings = (ApplicationId(1), ContainerKind::DEFAULT_EXECUTOR);
+        let demand = Demand::series(3_000, &[Resources::ONE]).unwrap();
+        let mut trackers = Trackers::default();
+        let first = trackers.expectation(siblings, &demand);
+        assert!(Arc::ptr_eq(&first, &trackers.expectation(siblings, &demand.clone())));
+        let predicted_anew = Demand::series(3_000, &[Resources::ONE]).unwrap();
+        assert!(!Arc::ptr_eq(&first, &trackers.expectation(siblings, &predicted_anew)));
+        trackers.application_removed(siblings.0);
+        assert!(trackers.expectations.is_empty());
     }
 
     #[test]

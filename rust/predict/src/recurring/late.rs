@@ -1,8 +1,10 @@
 //! The progress of a container, which may have started after the others of its application.
 
+use std::sync::Arc;
+
 use elastane_core::{Demand, Resources};
 
-use super::Tracker;
+use super::{Expectation, Tracker};
 
 /// Follows a container that either continues the work of another or starts from the beginning.
 ///
@@ -24,13 +26,18 @@ const TAKEN_OVER: f64 = 4.0;
 impl LateTracker {
     /// Follows a container that has just started, where the others' progress is `joined_at`.
     pub fn new(demand: &Demand, joined_at: f64) -> Self {
+        Self::expecting(Arc::new(Expectation::of_demand(demand)), demand, joined_at)
+    }
+
+    /// The same, with the expectation of this demand.
+    pub fn expecting(expectation: Arc<Expectation>, demand: &Demand, joined_at: f64) -> Self {
         let slots = demand.slots();
         let count = slots.len();
         let joined = ((joined_at * count as f64) as usize).min(count.saturating_sub(1));
         let rest = slots.get(joined..).filter(|_| joined > 0);
         let rest = rest.and_then(|rest| Demand::series(demand.slot_ms(), rest).ok());
         Self {
-            from_start: Tracker::of_demand(demand),
+            from_start: Tracker::new(expectation),
             rest: rest.map(|rest| Tracker::of_demand(&rest)),
             joined_at: joined as f64 / count.max(1) as f64,
         }

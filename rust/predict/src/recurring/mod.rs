@@ -24,7 +24,7 @@ pub use exclusion::{Excluded, Exclusion, Measure};
 pub use late::LateTracker;
 pub use log_normal::LogNormal;
 pub(crate) use selection::{DRIFT_FACTOR, LEAST_NEWER, largest_factor, lie_apart, select};
-pub use tracker::Tracker;
+pub use tracker::{Expectation, Tracker};
 pub use usage_curve::{UsageCurve, mean};
 
 use crate::score::amount;

@@ -1,5 +1,7 @@
 //! The progress of a run, estimated from its usage so far.
 
+use std::sync::Arc;
+
 use elastane_core::{Demand, Resource, Resources};
 
 use super::log_normal::LogNormal;
@@ -15,6 +17,13 @@ const LEAST_LENGTH_DEVIATION: f64 = 0.25;
 /// Usage below this part of a run's total says nothing about progress.
 const FIRST_PART: f64 = 0.005;
 
+/// What a run is expected to have used, step by step. It takes 5 KB, so the trackers of an application share it.
+#[derive(Debug)]
+pub struct Expectation {
+    length: LogNormal,
+    steps: Vec<Expected>,
+}
+
 /// Follows one running container.
 ///
 /// Each step of progress has a likelihood: of the time since the start, of the CPU, network and disk
@@ -22,29 +31,28 @@ const FIRST_PART: f64 = 0.005;
 /// starts and restarts.
 #[derive(Debug, Clone)]
 pub struct Tracker {
-    length: LogNormal,
-    expected: Vec<Expected>,
+    expectation: Arc<Expectation>,
     elapsed_ms: f64,
     used: Resources,
     latest: Resources,
 }
 
 /// The usage of earlier runs up to the end of a step, and their memory in it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Expected {
     used: [LogNormal; 4],
     memory: LogNormal,
 }
 
-impl Tracker {
-    /// Follows a container that has just started, by its demand.
+impl Expectation {
+    /// By a container's demand.
     pub fn of_demand(demand: &Demand) -> Self {
         Self::of_runs(&[UsageCurve::new(demand)])
     }
 
-    /// Follows a container that has just started, by earlier runs.
+    /// By earlier runs.
     pub fn of_runs(runs: &[UsageCurve]) -> Self {
-        let expected = (0..STEPS).map(|step| {
+        let steps = (0..STEPS).map(|step| {
             let (from, to) = step_span(step);
             let used: Vec<Resources> = runs
                 .iter()
@@ -62,12 +70,26 @@ impl Tracker {
         });
         let length = LogNormal::of(runs.iter().map(UsageCurve::length_ms));
         Self {
-            expected: expected.collect(),
+            steps: steps.collect(),
             length: LogNormal { deviation: length.deviation.max(LEAST_LENGTH_DEVIATION), ..length },
-            elapsed_ms: 0.0,
-            used: Resources::ZERO,
-            latest: Resources::ZERO,
         }
+    }
+}
+
+impl Tracker {
+    /// Follows a container that has just started.
+    pub fn new(expectation: Arc<Expectation>) -> Self {
+        Self { expectation, elapsed_ms: 0.0, used: Resources::ZERO, latest: Resources::ZERO }
+    }
+
+    /// Follows a container that has just started, by its demand.
+    pub fn of_demand(demand: &Demand) -> Self {
+        Self::new(Arc::new(Expectation::of_demand(demand)))
+    }
+
+    /// Follows a container that has just started, by earlier runs.
+    pub fn of_runs(runs: &[UsageCurve]) -> Self {
+        Self::new(Arc::new(Expectation::of_runs(runs)))
     }
 
     /// Adds the usage of the next `length_ms`. Amounts that are not finite and at least 0 are ignored.
@@ -115,14 +137,15 @@ impl Tracker {
 
     fn log_likelihood(&self, step: usize) -> f64 {
         let (_, done) = step_span(step);
-        let expected = &self.expected[step];
-        let by_time = log_likelihood(self.elapsed_ms / done, self.length);
+        let Expectation { length, steps } = &*self.expectation;
+        let expected = &steps[step];
+        let by_time = log_likelihood(self.elapsed_ms / done, *length);
         let by_memory = log_likelihood(self.latest.memory_bytes, expected.memory);
         let by_usage: f64 = Resource::FLOWS
             .into_iter()
             .map(|resource| {
                 let at = resource as usize;
-                let total = self.expected[STEPS - 1].used[at].center.exp();
+                let total = steps[STEPS - 1].used[at].center.exp();
                 let used = self.used.get(resource).max(total * FIRST_PART);
                 log_likelihood(used, expected.used[at])
             })
