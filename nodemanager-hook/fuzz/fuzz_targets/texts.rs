@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use elastane_core::cluster::{QueueShare, Request, RunningContainer};
 use elastane_predict::{Submission, signature};
 use elastane_runtime::{
-    Record, RuntimeSettings, Service, ServiceSettings, PreemptionEvent, application_of,
+    PreemptionEvent, Record, RuntimeSettings, Service, ServiceSettings, application_of,
 };
 use libfuzzer_sys::fuzz_target;
 

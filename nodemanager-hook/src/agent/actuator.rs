@@ -118,7 +118,8 @@ impl Actuator {
             disks: &self.disks,
         };
         if wanted.limits.memory_bytes.is_some() && sensor.charges_elsewhere() {
-            let message = format!("{id}: most of its memory is charged to its former group");
+            let message =
+                format!("{id}: most of its memory is charged to its former group, or is not read");
             self.troubles.warn("memory not limited", message);
         }
         let (files, journal) = (&mut self.files, &mut self.journal);

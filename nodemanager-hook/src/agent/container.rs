@@ -223,8 +223,12 @@ impl NodeContainer {
 
     /// Forbids raises of the memory limit without the agent. Keeps a raise for the next change of limits.
     pub fn forbid_raises(&mut self, raises: &UrgentRaises) {
-        if let Some(outcome) = self.watched.and_then(|(id, _)| raises.forbid(id)) {
-            self.former_raise = Some(outcome);
+        let outcome = self.watched.and_then(|(id, _)| raises.forbid(id));
+        // A raise that failed later does not undo one that is not taken over yet.
+        if outcome.is_some()
+            && !matches!((&self.former_raise, &outcome), (Some(Ok(_)), Some(Err(_))))
+        {
+            self.former_raise = outcome;
         }
     }
 

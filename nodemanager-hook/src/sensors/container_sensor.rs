@@ -228,7 +228,9 @@ impl ContainerSensor {
         // The sum over some of the processes is too low to tell.
         self.is_memory_complete = self.processes.left_out == 0
             && is_enough(charged.anonymous_bytes, held.anonymous_bytes);
-        Ok(if self.is_memory_complete { charged } else { held })
+        let is_charge_more =
+            self.processes.left_out > 0 && charged.resident_bytes > held.resident_bytes;
+        Ok(if self.is_memory_complete || is_charge_more { charged } else { held })
     }
 }
 

@@ -162,7 +162,7 @@ fn a_queue_is_told_with_the_decisions_about_its_applications() {
          1970-01-01T00:00:00.000Z  waited    {APPLICATION} was not placed on {NODE}: first\n"
     );
     assert_eq!(ended.printed(), expected);
-    assert!(request.contains("decisions?queue=root.a&limit=20"), "{request}");
+    assert!(request.contains("decisions?queue=root.a&limit=100"), "{request}");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn decisions_that_the_caller_may_not_see_are_made_up_for_by_older_ones() {
         of_queue(&[&nothing_waits, &hidden, &decisions(vec![refused])], &["--decisions=1"]);
     let printed = ended.printed();
     assert!(printed.ends_with("was not placed on n:1: first\n"), "{printed}");
-    assert!(request.contains("decisions?queue=root.a&limit=1&before=7"), "{request}");
+    assert!(request.contains("decisions?queue=root.a&limit=100&before=7"), "{request}");
 }
 
 #[test]

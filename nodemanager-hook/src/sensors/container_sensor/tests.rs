@@ -199,8 +199,9 @@ fn a_group_is_not_complete_while_processes_are_left_out() {
     sensor.measure(groups).unwrap();
     for left_out in [1, 0] {
         sensor.processes.left_out = left_out;
-        sensor.held_memory(&ProcFs::new(recorded.0.path())).unwrap();
+        let held = sensor.held_memory(&ProcFs::new(recorded.0.path())).unwrap();
         assert_eq!(sensor.is_charged_in_group(), left_out == 0);
+        assert_eq!(held.resident_bytes, 6, "the charge, which is more than the processes read");
     }
 }
 

@@ -20,6 +20,9 @@ use crate::decisions::DecisionsReport;
 use crate::failure::Failure;
 use crate::table::Table;
 
+/// Number of decisions that are asked for at once.
+const PAGE: &str = "100";
+
 /// Bounds the wait of a caller who may see few of the decisions.
 const MOST_PAGES: usize = 50;
 
@@ -115,14 +118,13 @@ impl Explain {
     /// Oldest first. A page lacks the decisions that the caller may not see, so further pages fill it up.
     fn decisions(&self, manager: &ResourceManager, of: (&str, &str)) -> Result<Value, Failure> {
         let most = usize::from(self.decisions);
-        let limit = self.decisions.to_string();
         let mut found: Vec<Value> = Vec::new();
         let mut before = None;
         for _ in 0..MOST_PAGES {
             if found.len() >= most {
                 break;
             }
-            let mut query = vec![of, ("limit", &*limit)];
+            let mut query = vec![of, ("limit", PAGE)];
             query.extend(before.as_deref().map(|before| ("before", before)));
             let mut page = manager.get("decisions", &query)?;
             if let Value::Array(decisions) = page["decisions"].take() {

@@ -31,7 +31,8 @@ pub(super) fn waits_by_queue<'a>(
         let taken = Taken { requested: Booked::from(line.request), demanded };
         let of_queue = by_queue.entry(&application.queue).or_default();
         of_queue.taken = of_queue.taken.plus(taken.times(line.executors));
-        if !of_queue.for_room && line.skipped_since_ms.is_none() && !line.asks_countables {
+        let is_skipped = line.skipped_since_ms.is_some() || line.user_at_limit;
+        if !of_queue.for_room && !is_skipped && !line.asks_countables {
             let Application { queue, user, .. } = application;
             let active_users = waiting.users_in(queue);
             let label = &node.label;

@@ -191,20 +191,11 @@ impl NodeKeeper {
     }
 
     /// A round on `node` listed these applications.
-    pub(crate) fn listed(
-        &mut self,
-        node: NodeId,
-        listed: &[ApplicationId],
-        waiting: &WaitingTable,
-        now_ms: i64,
-    ) {
-        let Some(kept) = &mut self.kept else {
-            return;
-        };
-        // Such an owner would be listed, and skipped.
-        let is_skipped =
-            || waiting.line_of(kept.application).is_some_and(|line| line.user_at_limit);
-        if kept.node == node && (listed.contains(&kept.application) || is_skipped()) {
+    pub(crate) fn listed(&mut self, node: NodeId, listed: &[ApplicationId], now_ms: i64) {
+        if let Some(kept) = &mut self.kept
+            && kept.node == node
+            && listed.contains(&kept.application)
+        {
             kept.listed_ms.get_or_insert(now_ms);
         }
     }
@@ -258,7 +249,8 @@ impl NodeKeeper {
         waiting: &WaitingTable,
         search: &mut KeptStartSearch<'_>,
     ) -> Option<KeptNode> {
-        let owner = kept.owner(waiting)?;
+        // CapacityScheduler places nothing of a user at its limit. That may end at any time, so it does not rest.
+        let owner = kept.owner(waiting).filter(|owner| !owner.line.user_at_limit)?;
         let now_ms = search.now_ms;
         let kept_ms = now_ms.saturating_sub(kept.since_ms);
         let wait_ms = search.settings.starvation_wait_ms;
@@ -298,6 +290,7 @@ impl NodeKeeper {
                 && !line.makes_progress
                 // Otherwise no round names it.
                 && line.is_ordered
+                && !line.user_at_limit
                 && !self.rest_until_ms.contains_key(&line.application)
                 // What was placed may have been placed above a node's registered size.
                 && (line.observed.is_so()

@@ -99,7 +99,7 @@ impl<'a> Round<'a> {
         if entry.label.is_empty() {
             let Cluster { state, waiting, .. } = &mut *self.cluster;
             let at_limit = self.offer.at_user_limit;
-            waiting.mark_users_at_limit(at_limit, &state.applications, node, now_ms);
+            waiting.mark_users_at_limit(at_limit, &state.applications, node);
         }
         self.cluster.keeper.update(
             &self.cluster.settings,
@@ -132,7 +132,7 @@ impl<'a> Round<'a> {
         if naming == Naming::Fitting {
             order.retain(|application| at_limit(self.cluster, *application, node).is_none());
         }
-        self.cluster.keeper.listed(node, &order, &self.cluster.waiting, now_ms);
+        self.cluster.keeper.listed(node, &order, now_ms);
         match naming {
             Naming::Best => {
                 order.extend(self.first_reservable(|queue| by_queue[queue] < ROUND_LIMIT))

@@ -74,6 +74,7 @@ fn in_order(
         let life = || screen.life(row);
         line.is_ordered
             && !line.asks_countables
+            && !line.user_at_limit
             && !is_in_vain
             && life().is_some()
             && !waits_for_others(line, short_of_memory.as_deref(), settings, life, now_ms)

@@ -163,21 +163,18 @@ fn a_node_kept_in_vain_is_released_and_the_application_rests() {
 }
 
 #[test]
-fn a_node_is_kept_in_vain_for_a_user_to_whom_capacity_scheduler_gives_nothing_more() {
+fn no_node_is_kept_for_a_user_to_whom_capacity_scheduler_gives_nothing_more() {
     let (mut cluster, node, large) = one_full_node();
-    order(&mut cluster, node, KEPT_FROM_MS);
-    cluster.finished("1");
-    cluster.finished("2");
-    for (after_ms, is_kept) in [(0, true), (9_999, true), (10_999, false)] {
-        let offer = Offer {
-            node,
-            free: request(8, 8),
-            free_countables: &[],
-            at_user_limit: &[large],
-            naming: Naming::Best,
-        };
-        cluster.reported(node, physical(), KEPT_FROM_MS + 1_000 + after_ms);
-        assert_eq!(cluster.offer(offer, KEPT_FROM_MS + 1_000 + after_ms).unwrap(), []);
+    let at_limit = [large];
+    for (after_ms, at_user_limit, is_kept) in [
+        (0, &[][..], true),
+        (1_000, &at_limit, false),
+        (2_000, &at_limit, false),
+        (3_000, &[], true),
+    ] {
+        cluster.reported(node, physical(), KEPT_FROM_MS + after_ms);
+        let offer = Offer { at_user_limit, ..Offer::best(node, request(8, 8)) };
+        cluster.offer(offer, KEPT_FROM_MS + after_ms);
         assert_eq!(KeptNode::of(&cluster).is_some(), is_kept, "after {after_ms} ms");
     }
 }

@@ -1,6 +1,6 @@
 //! The waiting applications as parallel arrays without gaps, one row each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::queue_numbers::QueueNumbers;
@@ -282,31 +282,26 @@ impl WaitingTable {
         applications: &[ApplicationId],
         known: &Applications,
         node: NodeId,
-        now_ms: i64,
     ) {
         if applications.is_empty() && !self.is_any_user_at_limit {
             return;
         }
-        let mut users_of_queues: HashMap<u32, Vec<&Arc<str>>> = HashMap::new();
+        let mut users_of_queues: HashMap<u32, HashSet<&str>> = HashMap::new();
         for application in applications.iter().filter_map(|id| known.get(id)) {
             if let Some(queue) = self.queues.number_of(&application.queue) {
-                users_of_queues.entry(queue).or_default().push(&application.user);
+                users_of_queues.entry(queue).or_default().insert(&application.user);
             }
         }
         self.is_any_user_at_limit = false;
         let rows = self.lines.iter_mut().zip(&self.users).zip(&mut self.notes);
         for ((line, user), note) in rows {
-            let is_at_limit = !line.kind.is_application_master()
+            line.user_at_limit = !line.kind.is_application_master()
                 && !line.asks_label
-                && users_of_queues.get(&line.queue).is_some_and(|users| users.contains(&user));
-            if is_at_limit {
-                line.skipped_since_ms.get_or_insert(now_ms);
+                && users_of_queues.get(&line.queue).is_some_and(|users| users.contains(&**user));
+            if line.user_at_limit {
                 *note = Note::Skipped { node };
                 self.is_any_user_at_limit = true;
-            } else if line.user_at_limit {
-                line.skipped_since_ms = None;
             }
-            line.user_at_limit = is_at_limit;
         }
     }
 

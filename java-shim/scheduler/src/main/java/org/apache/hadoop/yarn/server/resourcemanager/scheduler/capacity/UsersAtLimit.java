@@ -13,15 +13,16 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
  * skips each of their applications. A round that leaves them out names others in their place, and
  * costs less.
  *
- * <p>A user is found here when CapacityScheduler has skipped one of its applications, and forgotten
- * when it may have more, or that application has ended.
+ * <p>A user is found here when CapacityScheduler has skipped one of its applications. It is
+ * forgotten when it may have more, when that application has ended or moved, and when too many
+ * users would have to be asked about again. If it is still at its limit, it is found again.
  */
 final class UsersAtLimit {
   /**
    * The users whom one round asks about again, after something changed in their queues. Others are
    * forgotten, and found again when they are skipped.
    */
-  private static final int MOST_ASKED_AGAIN = 32;
+  static final int MOST_ASKED_AGAIN = 32;
 
   private final UserLimits limits = new UserLimits();
   private final CoreGuard guard;

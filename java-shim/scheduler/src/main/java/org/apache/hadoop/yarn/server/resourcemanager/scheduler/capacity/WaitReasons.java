@@ -125,6 +125,7 @@ final class WaitReasons {
       if (attempt != null && RecordedActivity.begin(manager, null, Time.now(), attempt)) {
         JsonNode waiting = waiting(attempt.getApplicationId());
         if (!waiting.isMissingNode()
+            && !attempt.isWaitingForAMContainer()
             && !PendingAsks.of(attempt).isForLabel()
             && limits.isUserAtLimit(attempt, scheduler.getClusterResource())) {
           // Rounds leave such an application out, so that CapacityScheduler says nothing of it.

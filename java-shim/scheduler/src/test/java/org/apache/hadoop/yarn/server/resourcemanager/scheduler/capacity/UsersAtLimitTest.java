@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.protocolrecords.AllocateRequest;
 import org.apache.hadoop.yarn.api.records.NodeLabel;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class UsersAtLimitTest {
   private static final int LIMIT_MIB = 2048;
+  private static final int MANY = UsersAtLimit.MOST_ASKED_AGAIN + 3;
 
   @TempDir Path directory;
 
@@ -43,7 +46,11 @@ class UsersAtLimitTest {
   @BeforeEach
   void reachTheLimit() throws Exception {
     conf = TestCluster.enforcing(directory);
-    conf.set("hadoop.user.group.static.mapping.overrides", "somebody=somebody;another=another");
+    StringBuilder groups = new StringBuilder("somebody=somebody;another=another");
+    for (int user = 0; user < MANY; user++) {
+      groups.append(";user").append(user).append("=users");
+    }
+    conf.set("hadoop.user.group.static.mapping.overrides", groups.toString());
     conf.set("yarn.scheduler.elastane.overcommit.max-ratio", "1");
     TestCluster.queues(conf, "small", "a");
     setUserLimitFactor("0.125");
@@ -103,6 +110,29 @@ class UsersAtLimitTest {
     assertEquals(before, cluster.metrics().namedInVainCount());
   }
 
+  @Test
+  void ofManyUsersSomeAreAskedAboutAgainAndTheOthersFoundAgain() throws Exception {
+    List<MockAM> masters = new ArrayList<>();
+    for (int user = 0; user < MANY; user++) {
+      masters.add(launch("user" + user));
+    }
+    // Less than a master. With this limit from the start, no master would run.
+    setUserLimitFactor("0.001");
+    cluster.scheduler().reinitialize(conf, cluster.resourceManager().getRMContext());
+    for (MockAM master : masters) {
+      cluster.ask(master, 512, 1);
+    }
+    heartbeats(2);
+    long before = cluster.metrics().namedInVainCount();
+    heartbeats(2);
+    assertEquals(before, cluster.metrics().namedInVainCount());
+    // As each change of the queue's use does.
+    queue().getUsersManager().userLimitNeedsRecompute();
+    heartbeats(2);
+    assertEquals(
+        before + MANY + 1 - UsersAtLimit.MOST_ASKED_AGAIN, cluster.metrics().namedInVainCount());
+  }
+
   /** CapacityScheduler tells a master its limit only if it is offered the node. */
   @Test
   void anotherMasterOfItIsToldTheLimit() throws Exception {
@@ -152,8 +182,11 @@ class UsersAtLimitTest {
   }
 
   private long usedMib() {
-    LeafQueue queue = (LeafQueue) cluster.capacityScheduler().getQueue("root.a");
-    return queue.getUser("another").getUsed().getMemorySize();
+    return queue().getUser("another").getUsed().getMemorySize();
+  }
+
+  private LeafQueue queue() {
+    return (LeafQueue) cluster.capacityScheduler().getQueue("root.a");
   }
 
   private void heartbeats(int count) throws Exception {

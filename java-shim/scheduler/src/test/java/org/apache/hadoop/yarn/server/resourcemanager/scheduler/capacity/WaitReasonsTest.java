@@ -17,6 +17,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.activities.ActivityDiagnosticConstant;
 import org.elastane.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -141,6 +142,28 @@ class WaitReasonsTest {
       RMApp waiting = observedOnAFullNode(cluster);
       String told = awaitActivity(cluster, waiting, "Elastane: all nodes are booked: ");
       assertFalse(told.contains("nodeId"), told);
+    }
+  }
+
+  /** Without a heartbeat, so that CapacityScheduler says nothing. */
+  @Test
+  void anApplicationWhoseUserIsAtItsLimitHasCapacitySchedulersActivity() throws Exception {
+    Configuration conf = WebClient.withPage(directory);
+    conf.set("yarn.scheduler.capacity.root.default.user-limit-factor", "0.25");
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 4096, 64);
+      MockAM master = cluster.launch("default", node);
+      cluster.ask(master, 1024, 5);
+      cluster.heartbeatUntil("a container", () -> cluster.containers(master) == 2, node);
+      RMApp waiting =
+          cluster
+              .resourceManager()
+              .getRMContext()
+              .getRMApps()
+              .get(master.getApplicationAttemptId().getApplicationId());
+      CoreStatus status = cluster.scheduler().link().status();
+      Await.until("it waits", () -> !entry(status.snapshot(), waiting).isMissingNode());
+      awaitActivity(cluster, waiting, ActivityDiagnosticConstant.QUEUE_HIT_USER_MAX_CAPACITY_LIMIT);
     }
   }
 
