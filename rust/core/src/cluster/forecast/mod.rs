@@ -85,13 +85,14 @@ impl StartForecast {
         self.ends.len()
     }
 
-    /// Nothing runs and nothing waits. What begins or ends between two steps of the copy makes the forecast wrong by that.
+    /// Nothing runs and nothing waits. Room for all of it is made here: a column that grows would copy what it has in
+    /// one step, while the caller holds the cluster. What begins or ends between two steps of the copy makes the forecast wrong by that.
     pub fn new(cluster: &Cluster, now_ms: i64) -> Self {
         Self {
             now_ms,
             rooms: Vec::new(),
-            ends: Vec::new(),
-            waiting: Vec::new(),
+            ends: Vec::with_capacity(cluster.state.containers.len()),
+            waiting: Vec::with_capacity(cluster.waiting.lines().len()),
             accounts: Accounts::default(),
             examples: Vec::new(),
             starvation_wait_ms: cluster.settings.starvation_wait_ms,
