@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use elastane_core::cluster::{ApplicationId, Ask, CommitRequest, Request};
 use elastane_predict::{ContainerKind, Submission};
 use elastane_runtime::{Elastane, RuntimeSettings};
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::agents::{NODE, Node};
 use crate::{Outcome, learned};
@@ -40,6 +40,14 @@ pub struct Scene {
     submitted: usize,
 }
 
+/// The part of the status that is read: all of it as JSON values would take more memory than what is measured.
+#[derive(Deserialize)]
+struct Depository {
+    profiles: u64,
+    learner_alive: bool,
+    learner_backlog: u64,
+}
+
 struct Running {
     application: ApplicationId,
     /// The index of each container's node.
@@ -61,7 +69,7 @@ impl Scene {
         let (nodes, running) = Default::default();
         let now_ms = BEGIN_MS;
         let scene = Self { elastane, nodes, running, profiles, now_ms, rounds: 0, submitted: 0 };
-        scene.wait(|status| status["profiles"].as_u64() >= Some(profiles as u64))?;
+        scene.wait(|depository| depository.profiles >= profiles as u64)?;
         Ok(scene)
     }
 
@@ -214,17 +222,17 @@ impl Scene {
 
     /// Waits until the depository's thread has done all that it was told: a ResourceManager has as much time as is simulated.
     fn wait_saved(&self) -> Outcome<()> {
-        self.wait(|status| status["learner_backlog"].as_u64() == Some(0))
+        self.wait(|depository| depository.learner_backlog == 0)
     }
 
-    fn wait(&self, is_so: impl Fn(&Value) -> bool) -> Outcome<()> {
+    fn wait(&self, is_so: impl Fn(&Depository) -> bool) -> Outcome<()> {
         let began = Instant::now();
         loop {
-            let status: Value = serde_json::from_str(&self.elastane.status(self.now_ms))?;
-            if is_so(&status) {
+            let depository: Depository = serde_json::from_str(&self.elastane.status(self.now_ms))?;
+            if is_so(&depository) {
                 return Ok(());
             }
-            if status["learner_alive"].as_bool() == Some(false) {
+            if !depository.learner_alive {
                 return Err("the depository's thread has ended".into());
             }
             if began.elapsed() > PATIENCE {
