@@ -184,13 +184,7 @@ fn a_users_limit_counts_for_executors_without_a_label_on_nodes_without_a_label()
     cluster.pending(ids[1], master, 0);
     cluster.set_label(ids[2], "gpu");
     cluster.pending(ids[2], ask(1, 1), 0);
-    let offer = Offer {
-        node,
-        free: request(8, 8),
-        free_countables: &[],
-        at_user_limit: &ids[..1],
-        naming: Naming::Best,
-    };
+    let offer = Offer { at_user_limit: &ids[..1], ..Offer::best(node, request(8, 8)) };
     assert_eq!(cluster.offer(offer, 0).unwrap(), ids[1..]);
     assert_eq!(cluster.offer(Offer { at_user_limit: &[], ..offer }, 0).unwrap(), ids);
     cluster.offer(offer, 0);
@@ -218,13 +212,7 @@ fn no_node_is_reserved_for_a_user_that_capacity_scheduler_gives_nothing_more() {
     let (mut cluster, node, ids) = cluster(1);
     cluster.pending(ids[0], ask(8, 8), 0);
     let free = request(4, 4);
-    let offer = |at_user_limit| Offer {
-        node,
-        free,
-        free_countables: &[],
-        at_user_limit,
-        naming: Naming::Best,
-    };
+    let offer = |at_user_limit| Offer { at_user_limit, ..Offer::best(node, free) };
     assert_eq!(cluster.offer(offer(&[]), 0).unwrap(), ids, "to be reserved for");
     assert_eq!(cluster.offer(offer(&ids), 0).unwrap(), []);
 }

@@ -1,6 +1,6 @@
 //! The waiting applications as parallel arrays without gaps, one row each.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::queue_numbers::QueueNumbers;
@@ -286,18 +286,20 @@ impl WaitingTable {
         if applications.is_empty() && !self.is_any_user_at_limit {
             return;
         }
-        let mut users_of_queues: HashMap<u32, HashSet<&str>> = HashMap::new();
+        // By the number of the queue, sorted: a round looks here for each row.
+        let mut users_of_queues: Vec<Vec<&str>> = vec![Vec::new(); self.queues.end()];
         for application in applications.iter().filter_map(|id| known.get(id)) {
             if let Some(queue) = self.queues.number_of(&application.queue) {
-                users_of_queues.entry(queue).or_default().insert(&application.user);
+                users_of_queues[queue as usize].push(&application.user);
             }
         }
+        users_of_queues.iter_mut().for_each(|users| users.sort_unstable());
         self.is_any_user_at_limit = false;
         let rows = self.lines.iter_mut().zip(&self.users).zip(&mut self.notes);
         for ((line, user), note) in rows {
             line.user_at_limit = !line.kind.is_application_master()
                 && !line.asks_label
-                && users_of_queues.get(&line.queue).is_some_and(|users| users.contains(&**user));
+                && users_of_queues[line.queue as usize].binary_search(&&**user).is_ok();
             if line.user_at_limit {
                 *note = Note::Skipped { node };
                 self.is_any_user_at_limit = true;
