@@ -4,6 +4,7 @@ use crate::SLOT_MS;
 use crate::amounts::Amounts;
 use crate::fit::Peaks;
 use crate::left::Left;
+use crate::left_ahead::LeftAhead;
 use crate::need::Need;
 
 /// A policy whose fit is by demand over time ([`crate::fit`]) and whose score is by the node's plan.

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::amounts::Amounts;
-use crate::left_sums::LeftSums;
+use crate::left_ahead::LeftAhead;
 use crate::resources::Resource;
 use crate::windows::{WINDOWS, window_slots};
 
@@ -107,7 +107,7 @@ pub(crate) fn is_large(cores: i64, capacity: i64) -> bool {
 
 impl Terms {
     /// Allowed excess in a slot: the tolerance, and the soft part.
-    pub(crate) fn allowed(&self, left: &LeftSums) -> Amounts {
+    pub(crate) fn allowed(&self, left: &impl LeftAhead) -> Amounts {
         left.tolerance().plus(self.peaks.allowed_excess_of(left.capacity()))
     }
 
@@ -135,17 +135,17 @@ fn first_lacking(
 
 /// Compares one executor's needs with the resources left on a node, for one start slot.
 #[derive(Clone, Copy)]
-pub(crate) struct Fit<'a> {
-    pub(crate) left: &'a LeftSums,
+pub(crate) struct Fit<'a, L> {
+    pub(crate) left: &'a L,
     pub(crate) terms: Terms,
     /// Start slot, from now.
     pub(crate) start: usize,
 }
 
-impl<'a> Fit<'a> {
+impl<'a, L: LeftAhead> Fit<'a, L> {
     /// For an executor that starts now.
     #[inline]
-    pub(crate) fn now(left: &'a LeftSums, terms: Terms) -> Self {
+    pub(crate) fn now(left: &'a L, terms: Terms) -> Self {
         Self { left, terms, start: 0 }
     }
 

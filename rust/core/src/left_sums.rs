@@ -1,12 +1,12 @@
-//! Resources left on a node in each slot, as running sums.
+//! Resources left on a node in each slot, as running sums from which needs are taken.
 
 use crate::amounts::Amounts;
+use crate::left_ahead::LeftAhead;
 
-/// Capacity less the demands on a node, in fixed point, from the slot of `now` on.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// A node's resources up to a horizon, less what waiting executors are planned to take.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LeftSums {
     capacity: Amounts,
-    tolerance: Amounts,
     /// Sum of the first n slots, for each n up to the last change.
     sums: Vec<Amounts>,
     /// Left in each slot after the last change.
@@ -14,37 +14,17 @@ pub(crate) struct LeftSums {
 }
 
 impl LeftSums {
-    /// Takes a node of this capacity of which this is left in the end; the slots before follow.
-    pub(crate) fn begin(&mut self, capacity: Amounts, later: Amounts) {
-        self.capacity = capacity;
-        self.tolerance = capacity.tolerance();
-        self.later = later;
-    }
-
-    /// Replaces the slots up to the last change: `ahead` of them.
-    pub(crate) fn add_up(
-        &mut self,
-        ahead: usize,
-        left: impl Iterator<Item = Amounts>,
-        plus: impl Fn(Amounts, Amounts) -> Amounts,
-    ) {
-        make_room(&mut self.sums, ahead + 1);
+    /// The first `horizon` slots of a node. What is left in the slot after them counts as left for good.
+    pub(crate) fn up_to(horizon: usize, left: &impl LeftAhead) -> Self {
         let mut sum = Amounts::ZERO;
-        self.sums.push(sum);
-        self.sums.extend(left.map(move |left| {
-            sum = plus(sum, left);
+        let slots = (0..left.slots_ahead().min(horizon)).map(|slot| {
+            sum = sum.plus(left.slot(slot));
             sum
-        }));
-    }
-
-    /// The first `horizon` slots. What is left in the slot after them counts as left for good.
-    pub(crate) fn up_to(&self, horizon: usize) -> Self {
-        let sums = self.sums.get(..=horizon).unwrap_or(&self.sums);
+        });
         Self {
-            sums: sums.to_vec(),
-            later: self.slot(horizon),
-            capacity: self.capacity,
-            tolerance: self.tolerance,
+            capacity: left.capacity(),
+            sums: std::iter::once(Amounts::ZERO).chain(slots).collect(),
+            later: left.slot(horizon),
         }
     }
 
@@ -53,9 +33,6 @@ impl LeftSums {
     pub(crate) fn take(&mut self, start: usize, needs: &[Amounts], horizon: usize) {
         let beyond = horizon.checked_sub(start).and_then(|slot| needs.get(slot)).copied();
         let end = start.saturating_add(needs.len()).min(horizon);
-        if self.sums.is_empty() {
-            self.sums.push(Amounts::ZERO);
-        }
         let mut last = self.sums.last().copied().unwrap_or_default();
         while self.slots_ahead() < end {
             last = last.plus(self.later);
@@ -69,36 +46,25 @@ impl LeftSums {
         }
         self.later = self.later.minus(beyond.unwrap_or_default());
     }
+}
 
-    pub(crate) fn capacity(&self) -> Amounts {
+impl LeftAhead for LeftSums {
+    fn capacity(&self) -> Amounts {
         self.capacity
     }
 
-    /// The tolerance: amounts are rounded, so a need may exceed the amount left by this.
-    pub(crate) fn tolerance(&self) -> Amounts {
-        self.tolerance
-    }
-
-    /// Left in each slot after the last change.
-    pub(crate) fn later(&self) -> Amounts {
-        self.later
-    }
-
-    /// Number of slots up to the last change.
-    pub(crate) fn slots_ahead(&self) -> usize {
+    fn slots_ahead(&self) -> usize {
         self.sums.len().saturating_sub(1)
     }
 
-    /// Left in the slot `ahead` slots from now.
-    pub(crate) fn slot(&self, ahead: usize) -> Amounts {
+    fn slot(&self, ahead: usize) -> Amounts {
         match (self.sums.get(ahead), self.sums.get(ahead.saturating_add(1))) {
             (Some(before), Some(after)) => after.minus(*before),
             _ => self.later,
         }
     }
 
-    /// Sum of the first `slots` slots.
-    pub(crate) fn sum(&self, slots: usize) -> Amounts {
+    fn sum(&self, slots: usize) -> Amounts {
         if let Some(sum) = self.sums.get(slots) {
             return *sum;
         }
@@ -106,14 +72,4 @@ impl LeftSums {
         let beyond = slots.saturating_sub(self.slots_ahead());
         known.plus(self.later.times(i64::try_from(beyond).unwrap_or(i64::MAX)))
     }
-}
-
-/// Empties `kept` and fits its capacity to `needed` entries: on a large cluster these vectors use
-/// most of the memory.
-pub(crate) fn make_room<T>(kept: &mut Vec<T>, needed: usize) {
-    kept.clear();
-    if kept.capacity() > 2 * needed {
-        kept.shrink_to(needed);
-    }
-    kept.reserve_exact(needed);
 }

@@ -13,6 +13,7 @@ pub mod demand;
 pub mod fit;
 mod ids;
 mod left;
+mod left_ahead;
 mod left_sums;
 mod need;
 pub mod node;

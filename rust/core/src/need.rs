@@ -4,6 +4,7 @@ use crate::amounts::Amounts;
 use crate::demand::Demand;
 use crate::fit::{Excess, Fit, Peaks, Terms, is_large};
 use crate::left::Left;
+use crate::left_ahead::LeftAhead;
 use crate::resources::{Resource, Resources};
 use crate::slot_start_ms;
 

@@ -12,7 +12,7 @@ use crate::{slot_of, slot_start_ms};
 
 /// Resources in use from the slot of `now` on. Adding and removing an executor costs one step for
 /// each slot that its demand still has, whatever else runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Timeline {
     slot: i64,
     /// By executors within their prediction, from `slot` to the last predicted end.

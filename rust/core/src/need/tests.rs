@@ -25,10 +25,8 @@ struct OnNode {
 impl OnNode {
     fn new(capacity: Resources, running: Option<Demand>) -> Self {
         let running = running.map(|demand| Running::new(0, demand));
-        let mut left = Left::default();
         let timeline = Timeline::of(slot_of(0), &running);
-        left.update(Amounts::rounded_down(capacity), &timeline);
-        Self { capacity, left }
+        Self { capacity, left: Left::of(Amounts::rounded_down(capacity), timeline) }
     }
 
     fn fit(&self, demand: &Demand, margin: f64, peaks: Peaks) -> Result<(), Excess> {

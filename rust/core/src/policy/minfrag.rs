@@ -77,10 +77,7 @@ mod tests {
     }
 
     fn left(capacity: Resources, running: &[Running]) -> Left {
-        let mut left = Left::default();
-        let timeline = Timeline::of(slot_of(0), running);
-        left.update(Amounts::rounded_down(capacity), &timeline);
-        left
+        Left::of(Amounts::rounded_down(capacity), Timeline::of(slot_of(0), running))
     }
 
     /// The horizon, and the share of each resource that remains up to it.

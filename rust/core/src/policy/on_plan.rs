@@ -91,11 +91,10 @@ impl OnPlan {
         };
         let running: Vec<_> = place.node.running().map(in_slots).collect();
         let capacity = place.node.capacity;
-        let mut left = Left::default();
-        left.update(Amounts::rounded_down(capacity), &Timeline::of(0, &running));
+        let timeline = Timeline::of(0, &running);
         Self {
             slot_ms,
-            left,
+            left: Left::of(Amounts::rounded_down(capacity), timeline),
             demand: demand.in_slots_of(slot_ms),
             // Nothing is needed of unknown resources.
             cap: capacity.map(|known| if known > 0.0 { f64::MAX } else { 0.0 }),

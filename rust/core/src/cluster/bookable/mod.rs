@@ -42,6 +42,7 @@ use super::state::{Application, Applications, NodeEntry, Nodes, State};
 use super::waiting::WaitingTable;
 use crate::amounts::Amounts;
 use crate::ids::NodeId;
+use crate::left_ahead::LeftAhead;
 use crate::resources::Resource;
 use booked::Ratios;
 use growth::ratio_of;

@@ -8,6 +8,7 @@ use crate::amounts::Amounts;
 use crate::cluster::state::{Application, Applications, NodeEntry, Predicted, Request};
 use crate::cluster::waiting::WaitingTable;
 use crate::demand::Demand;
+use crate::left_ahead::LeftAhead;
 use crate::resources::{Resource, Resources};
 
 /// CPU, network and disk count by their mean over this many slots from now on: five minutes.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::amounts::Amounts;
 use crate::cluster::state::NodeEntry;
+use crate::left_ahead::LeftAhead;
 use crate::node::ExecutorId;
 use crate::reprovision::{
     Correction, Course, ReprovisionSettings, Slow, Used, WINDOW_MS, too_little,

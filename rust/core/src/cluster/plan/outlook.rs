@@ -6,6 +6,7 @@ use crate::cluster::Cluster;
 use crate::cluster::state::{NodeEntry, NodeId, Predicted, Request};
 use crate::fit::Peaks;
 use crate::left::Left;
+use crate::left_ahead::LeftAhead;
 use crate::running::Running;
 use crate::slot_of;
 use crate::timeline::Timeline;
@@ -36,9 +37,7 @@ impl<'a> Outlook<'a> {
             .collect();
         let timeline = Timeline::of(slot_of(now_ms), &predicted);
         let capacity = Amounts::rounded_down(entry.node.capacity);
-        let mut left = Left::default();
-        left.update(capacity, &timeline);
-        Some(Self { entry, peaks, left })
+        Some(Self { entry, peaks, left: Left::of(capacity, timeline) })
     }
 
     /// The first slot from now, up to `until`, in which a container may fit; none if it never does.

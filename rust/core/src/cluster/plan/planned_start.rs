@@ -8,7 +8,7 @@ use crate::amounts::Amounts;
 use crate::cluster::state::{NodeEntry, Request, State};
 use crate::cluster::waiting::Line;
 use crate::fit::{Fit, Peaks, Terms};
-use crate::left_sums::LeftSums;
+use crate::left_ahead::LeftAhead;
 use crate::need::Need;
 use crate::timeline::on_grid_ms;
 use crate::{slot_of, slot_start_ms};
@@ -92,20 +92,20 @@ impl LifeNeeds {
 }
 
 /// Checks start slots of one container, if nothing else arrives.
-pub(crate) struct Starts<'a> {
+pub(crate) struct Starts<'a, L> {
     needs: &'a LifeNeeds,
-    left: &'a LeftSums,
+    left: &'a L,
     /// The slot of its life that lacked a resource at the last start checked. Mostly the slot or the
     /// one before lacks it at the next start too, so both are checked first.
     failed_in: usize,
 }
 
-impl<'a> Starts<'a> {
-    pub(crate) fn new(needs: &'a LifeNeeds, left: &'a LeftSums) -> Self {
+impl<'a, L: LeftAhead> Starts<'a, L> {
+    pub(crate) fn new(needs: &'a LifeNeeds, left: &'a L) -> Self {
         Self { needs, left, failed_in: 0 }
     }
 
-    fn fit_from(&self, start: usize) -> Fit<'a> {
+    fn fit_from(&self, start: usize) -> Fit<'a, L> {
         Fit { left: self.left, terms: self.needs.terms, start }
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::cluster::waiting::{Outline, Row, Screen};
 use crate::fit::Fit;
 use crate::left::{Left, LeftWindows};
+use crate::left_ahead::LeftAhead;
 use crate::need::{Need, Series};
 use crate::resources::Resource;
 use crate::windows::{Coarse, Verdict, WINDOWS, compare_slots, window_slots};

@@ -10,7 +10,8 @@ use crate::cluster::plan::LifeNeeds;
 use crate::cluster::ranking::Contender;
 use crate::cluster::state::{ApplicationId, PlanState};
 use crate::fit::Terms;
-use crate::left_sums::LeftSums;
+use crate::left::Left;
+use crate::left_ahead::LeftAhead;
 use crate::need::Need;
 
 /// An hour of a claim's life is compared; a day would cost a heartbeat milliseconds.
@@ -64,7 +65,7 @@ impl ClaimsOnNode {
     /// node, and `most` the contender's peak need in a slot.
     pub(crate) fn blocking_owner(
         &self,
-        left: &LeftSums,
+        left: &Left,
         contender: &Contender,
         most: Amounts,
         need: &Need<'_>,
@@ -89,7 +90,7 @@ impl ClaimsOnNode {
 
     /// What each claim leaves spare beside what runs and the claims before it in its queue. Which queue goes first
     /// is CapacityScheduler's decision.
-    fn spare(&self, left: &LeftSums) -> Vec<Spare> {
+    fn spare(&self, left: &Left) -> Vec<Spare> {
         let end_of = |claim: &Claim| self.starts_in(claim) + compared_life(claim).len();
         let end = self.claims.iter().map(end_of).max().unwrap_or(0);
         let in_slots: Vec<_> = (0..end).map(|slot| left.slot(slot)).collect();
@@ -124,7 +125,7 @@ struct Spare {
 
 impl Spare {
     /// Takes the needs of a claim out of what is left in each slot from now.
-    fn take(in_slots: &mut [Amounts], starts_in: usize, claim: &Claim, left: &LeftSums) -> Self {
+    fn take(in_slots: &mut [Amounts], starts_in: usize, claim: &Claim, left: &Left) -> Self {
         let terms = claim.needs.terms;
         let (allowed, tolerance) = (terms.allowed(left), left.tolerance());
         let life = compared_life(claim);

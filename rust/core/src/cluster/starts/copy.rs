@@ -10,6 +10,7 @@ use crate::cluster::patience::{urgency, waits_for_others};
 use crate::cluster::ranking::{Contender, Contest, Scores};
 use crate::cluster::state::{ApplicationId, NodeId, Observed};
 use crate::cluster::waiting::{Line, Note, Row, Screened};
+use crate::left_sums::LeftSums;
 use crate::slot_of;
 use crate::timeline::overdue_by;
 
@@ -41,7 +42,7 @@ impl StartSearch {
                     node,
                     free: entry.free(cluster.settings.virtual_cores_count),
                     capacity: entry.node.capacity,
-                    left: entry.plan.left().up_to(PLANNED_AHEAD_SLOTS),
+                    left: LeftSums::up_to(PLANNED_AHEAD_SLOTS, entry.plan.left()),
                     overdue: running.filter_map(|it| overdue_by(it, slot_of(now_ms))).collect(),
                 });
             }

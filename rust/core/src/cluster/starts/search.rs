@@ -8,6 +8,7 @@ use crate::cluster::plan::{LifeNeeds, Starts};
 use crate::cluster::ranking::Contender;
 use crate::cluster::state::{NodeId, Predicted, Request};
 use crate::fit::Peaks;
+use crate::left_ahead::LeftAhead;
 use crate::left_sums::LeftSums;
 use crate::need::Need;
 use crate::resources::Resources;

@@ -19,9 +19,9 @@ use crate::timeline::{Timeline, on_grid_ms};
 pub(crate) struct NodePlan {
     /// The slot of `now`.
     slot: i64,
-    /// Kept from its first use on; many policies never use it.
-    timeline: Option<Timeline>,
     left: Left,
+    /// Whether the timeline in `left` is kept up to date: from its first use on, since many policies never use it.
+    is_timeline_kept: bool,
     left_is_current: bool,
     /// Counts how often `left` was computed.
     left_computed: u64,
@@ -43,8 +43,8 @@ impl Default for NodePlan {
     fn default() -> Self {
         Self {
             slot: i64::MIN,
-            timeline: None,
             left: Left::default(),
+            is_timeline_kept: false,
             left_is_current: false,
             left_computed: 0,
             available: Available::new(Resources::ZERO, [], 0),
@@ -68,8 +68,8 @@ impl NodePlan {
             for executor in node.running_mut() {
                 executor.start_ms = on_grid_ms(executor.start_ms, now_ms);
             }
-            self.timeline = None;
-        } else if let Some(timeline) = &mut self.timeline {
+            self.is_timeline_kept = false;
+        } else if let Some(timeline) = self.timeline() {
             timeline.advance(slot);
         }
     }
@@ -85,7 +85,7 @@ impl NodePlan {
         self.advance(node, now_ms);
         executor.start_ms = on_grid_ms(executor.start_ms, now_ms);
         self.changed();
-        if let Some(timeline) = &mut self.timeline {
+        if let Some(timeline) = self.timeline() {
             timeline.add(&executor);
         }
         node.insert(id, executor);
@@ -94,7 +94,7 @@ impl NodePlan {
     pub(crate) fn remove(&mut self, node: &mut Node, id: ExecutorId) {
         if let Some(executor) = node.remove(id) {
             self.changed();
-            if let Some(timeline) = &mut self.timeline {
+            if let Some(timeline) = self.timeline() {
                 timeline.remove(&executor);
             }
         }
@@ -105,11 +105,11 @@ impl NodePlan {
         let Some(executor) = node.get_mut(id) else {
             return;
         };
-        if let Some(timeline) = &mut self.timeline {
+        if let Some(timeline) = self.timeline() {
             timeline.remove(executor);
         }
         executor.demand = demand;
-        if let Some(timeline) = &mut self.timeline {
+        if let Some(timeline) = self.timeline() {
             timeline.add(executor);
         }
         self.changed();
@@ -131,7 +131,7 @@ impl NodePlan {
         let former = executor.clone();
         executor.demand = demand;
         executor.start_ms = on_grid_ms(start_ms, now_ms);
-        if let Some(timeline) = &mut self.timeline {
+        if let Some(timeline) = self.timeline() {
             timeline.remove(&former);
             timeline.add(executor);
         }
@@ -150,13 +150,17 @@ impl NodePlan {
         if is_same(executor.measured_memory_bytes, memory_bytes) {
             return;
         }
-        if let Some(timeline) = &mut self.timeline
+        if let Some(timeline) = self.timeline()
             && timeline.measured(executor, memory_bytes)
         {
             self.left_is_current = false;
         }
         executor.measured_memory_bytes = memory_bytes;
         self.available_is_current = false;
+    }
+
+    fn timeline(&mut self) -> Option<&mut Timeline> {
+        self.is_timeline_kept.then(|| self.left.timeline_mut())
     }
 
     /// Invalidates the remaining resources.
@@ -169,9 +173,11 @@ impl NodePlan {
     pub(crate) fn refresh_left(&mut self, node: &mut Node, now_ms: i64) {
         self.advance(node, now_ms);
         if !self.left_is_current {
-            let slot = self.slot;
-            let timeline = self.timeline.get_or_insert_with(|| Timeline::of(slot, node.running()));
-            self.left.update(Amounts::rounded_down(node.capacity), timeline);
+            if !self.is_timeline_kept {
+                *self.left.timeline_mut() = Timeline::of(self.slot, node.running());
+                self.is_timeline_kept = true;
+            }
+            self.left.update(Amounts::rounded_down(node.capacity));
             self.left_is_current = true;
             self.left_computed += 1;
         }

@@ -1,6 +1,7 @@
 //! Progress of executors, and windows of slow ones.
 
 use super::*;
+use crate::left_ahead::LeftAhead;
 use crate::progress::Progress;
 use crate::reprovision::{Correction, NotMeasured, ReprovisionSettings, Reprovisioned, Used};
 use crate::resources::Resource;
