@@ -13,6 +13,7 @@ mod memory_limits;
 mod own_groups;
 mod pass_on;
 mod process_moves;
+mod reclaims;
 mod urgent_raises;
 
 #[cfg(fuzzing)]
@@ -27,4 +28,5 @@ pub use memory_limits::Margin;
 pub use own_groups::{OwnGroups, container_of, refused_by_systemd};
 pub use pass_on::take_back;
 pub use process_moves::{Moved, empty_group, move_process, no_former_group};
+pub use reclaims::{Lowered, Reclaims};
 pub use urgent_raises::UrgentRaises;

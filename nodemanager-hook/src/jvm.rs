@@ -2,7 +2,7 @@
 //!
 //! [`JvmObserver`] finds the JVMs among processes, by [`Jvms`], and looks at them on a thread of its own.
 //! [`Jvm::heap`] reads the counters that a JVM publishes in a file. [`Control`] sends a JVM the commands of its [`recipe`] by
-//! the attach protocol, on a thread of [`Workers`]. [`HeapFollower`] decides when JVMs shrink and may grow.
+//! the attach protocol, on a thread of [`Workers`](crate::workers::Workers). [`HeapFollower`] decides when JVMs shrink and may grow.
 //!
 //! The job controls its files and its sockets. So everything that the agent reads there is bounded,
 //! every wait has a deadline, and no link is followed.
@@ -25,7 +25,6 @@ mod perf_file;
 mod process_handle;
 mod search;
 mod trigger;
-mod workers;
 
 pub mod command;
 pub mod perf_data;
@@ -47,7 +46,6 @@ pub use self::{
     perf_data::Collector,
     recipe::{CollectorKind, Wish, heap_in_use},
     search::JvmSearch,
-    workers::{QueueFull, Workers},
 };
 pub(crate) use self::{job_files::JobDirectory, mappings::is_jvm, process_handle::ProcessHandle};
 #[cfg(fuzzing)]

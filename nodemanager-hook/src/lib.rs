@@ -39,5 +39,6 @@ mod status;
 mod tests;
 mod troubles;
 mod watchdog;
+mod workers;
 
 pub use command::main;

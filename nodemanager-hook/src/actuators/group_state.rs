@@ -6,6 +6,7 @@ use super::{
     file_access::{KernelFileError, read_text},
     limit_file::{LimitFile, Value},
 };
+use crate::{cgroups::Version, memory_watch::limit_that_wakes_at};
 
 /// Reads a limit file, past the values that [`super::KernelFiles`] remembers.
 pub fn read_limit(group: &Path, file: LimitFile) -> Result<Value, KernelFileError> {
@@ -13,6 +14,25 @@ pub fn read_limit(group: &Path, file: LimitFile) -> Result<Value, KernelFileErro
     let text = read_text(&path)?;
     let value = file.parse(&text);
     value.ok_or_else(|| KernelFileError::unexpected(&path, &text))
+}
+
+/// The memory limit that the kernel enforces, in bytes. On v2 the tighter one of `memory.max` and the limit that belongs to
+/// `memory.high`.
+pub fn memory_limit_of(group: &Path, version: Version) -> Result<Option<u64>, KernelFileError> {
+    let limit = match version {
+        Version::One => read_limit(group, LimitFile::MemoryLimit)?,
+        Version::Two => {
+            let high = match read_limit(group, LimitFile::MemoryHigh)? {
+                Value::AtMost(bytes) => Value::AtMost(limit_that_wakes_at(bytes)),
+                other => other,
+            };
+            high.tighter(read_limit(group, LimitFile::MemoryMax)?)
+        }
+    };
+    Ok(match limit {
+        Value::AtMost(bytes) => Some(bytes),
+        Value::Unlimited | Value::Weight(_) => None,
+    })
 }
 
 /// The limit files of a group whose value is not the kernel's default.

@@ -122,6 +122,19 @@ impl KernelFiles {
         self.periods_us.retain(|known, _| !known.starts_with(group));
     }
 
+    /// Forgets a value that somebody else writes.
+    pub fn forget_value(&mut self, group: &Path, file: LimitFile) {
+        if let Some(known) = self.groups.get_mut(group) {
+            known.values.remove(&file);
+        }
+    }
+
+    /// Remembers a value that a thread of the agent has written. The file shows it rounded.
+    pub fn remember_value(&mut self, change: &Change) {
+        let known = self.groups.entry(change.group.clone()).or_default();
+        known.values.insert(change.file, change.value);
+    }
+
     /// Removes a group. Returns whether it is gone: a group that still holds processes is not.
     pub fn remove_group(&mut self, group: &Path) -> Result<bool, KernelFileError> {
         self.forget(group);

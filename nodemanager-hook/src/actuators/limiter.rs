@@ -16,6 +16,7 @@ use super::{
     cpu_limits::{CpuSurroundings, cpu_files, cpu_settings, period_us},
     disk_limits::{disk_cap, disk_files},
     file_access::read_value,
+    group_state::{memory_limit_of, read_limit},
     memory_limits::{
         Before, Margin, MemoryNow, lowest_limit, memory_v2, next_limit, reclaimed_for,
     },
@@ -175,6 +176,31 @@ impl Limiter {
             let in_force = InForce { is_incomplete: true, ..step.in_force };
             self.in_force.set(step.controller, &in_force);
         }
+    }
+
+    /// Takes over the memory limit that the files show after a thread has written it: another one than that of the step if
+    /// the write failed, or if another one was written meanwhile.
+    pub fn take_over_written(&mut self, files: &mut KernelFiles) -> Result<(), KernelFileError> {
+        let Some(LimitPlace { group, version, .. }) = self.places.get(&Controller::Memory) else {
+            return Ok(());
+        };
+        let now_bytes = self.in_force.limits.memory_bytes;
+        if let Some(now_bytes) = now_bytes {
+            let (file, bytes) = match version {
+                Version::One => (LimitFile::MemoryLimit, now_bytes),
+                Version::Two => (LimitFile::MemoryHigh, wake_at(now_bytes)),
+            };
+            if file.shows_as(Value::AtMost(bytes), read_limit(group, file)?) {
+                return Ok(());
+            }
+        }
+        let shown_bytes = memory_limit_of(group, *version)?;
+        if shown_bytes != now_bytes {
+            self.in_force.limits.memory_bytes = shown_bytes;
+            self.in_force.planned_memory_bytes = None;
+            self.recheck_memory_max(files);
+        }
+        Ok(())
     }
 
     /// Takes over a memory limit that rose without the agent. Returns the changes; none if the agent has written another

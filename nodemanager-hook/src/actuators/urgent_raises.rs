@@ -15,12 +15,12 @@ use parking_lot::Mutex;
 use super::{
     KernelFileError, LimitFile, Value,
     file_access::write_text,
-    group_state::read_limit,
+    group_state::{memory_limit_of, read_limit},
     memory_limits::{Margin, raised_limit},
 };
 use crate::{
     cgroups::Version,
-    memory_watch::{WatchId, limit_that_wakes_at, wake_at},
+    memory_watch::{WatchId, wake_at},
     sensors::GroupMemory,
 };
 
@@ -135,7 +135,7 @@ impl Group {
     fn raise(&self, margin: Margin) -> Result<Option<u64>, KernelFileError> {
         let unread = |error| KernelFileError::new("read the memory of", &self.path, error);
         let held = self.memory.held().map_err(unread)?;
-        let Some(in_force) = self.limit_in_force()? else {
+        let Some(in_force) = memory_limit_of(&self.path, self.version)? else {
             return Ok(None);
         };
         let Some(limit_bytes) = raised_limit(in_force, held.resident_bytes, margin) else {
@@ -153,24 +153,6 @@ impl Group {
             }
         }
         Ok(Some(limit_bytes))
-    }
-
-    /// On v2 the tighter one of `memory.max` and the limit that belongs to `memory.high`.
-    fn limit_in_force(&self) -> Result<Option<u64>, KernelFileError> {
-        let limit = match self.version {
-            Version::One => read_limit(&self.path, LimitFile::MemoryLimit)?,
-            Version::Two => {
-                let high = match read_limit(&self.path, LimitFile::MemoryHigh)? {
-                    Value::AtMost(bytes) => Value::AtMost(limit_that_wakes_at(bytes)),
-                    other => other,
-                };
-                high.tighter(read_limit(&self.path, LimitFile::MemoryMax)?)
-            }
-        };
-        Ok(match limit {
-            Value::AtMost(bytes) => Some(bytes),
-            Value::Unlimited | Value::Weight(_) => None,
-        })
     }
 
     fn write(&self, file: LimitFile, bytes: u64) -> Result<(), KernelFileError> {

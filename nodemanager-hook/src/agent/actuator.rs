@@ -10,7 +10,7 @@ use std::{
 
 use elastane_protocol::Limits;
 
-use super::container::NodeContainer;
+use super::{container::NodeContainer, lowerings::Lowerings};
 use crate::{
     actuators::{
         Change, Circumstances, KernelFileError, KernelFiles, LimitFile, LimitStep, Margin,
@@ -27,8 +27,8 @@ use crate::{
 /// The time that a group which was just emptied gets to become free.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the kernel has to reclaim in one round for all memory limits together, so that nobody waits long for the agent: some
-/// 20 ms.
+/// What the kernel has to reclaim in one round for all memory limits together, so that containers are not slowed down for long:
+/// some 20 ms.
 const RECLAIM_BYTES: u64 = 64 << 20;
 
 /// The means to change the node.
@@ -39,6 +39,7 @@ pub(super) struct Actuator {
     pub audit: Audit,
     pub margin: Margin,
     pub urgent_raises: Arc<UrgentRaises>,
+    pub lowerings: Lowerings,
     /// The disks whose traffic is limited.
     pub disks: Vec<Device>,
     pub hierarchies: Hierarchies,
@@ -83,7 +84,9 @@ impl Actuator {
         for wanted in all.iter_mut().filter(|wanted| wanted.limits.memory_bytes.is_none()) {
             wanted.container.forbid_raises(&self.urgent_raises);
         }
+        self.collect_lowered();
         for wanted in &mut all {
+            self.take_over_written(wanted);
             self.take_over_raises(wanted);
         }
         // Each one is the first in its turn, since what may be reclaimed is bounded.
@@ -95,10 +98,17 @@ impl Actuator {
         let mut reclaim_bytes = RECLAIM_BYTES;
         let steps = all.iter().map(|wanted| self.steps(wanted, &mut reclaim_bytes));
         let steps: Vec<Vec<LimitStep>> = steps.collect();
-        let changes: Vec<&Change> = steps.iter().flatten().flat_map(|step| &step.changes).collect();
+        let prompt = steps.iter().flatten().filter(|step| !step.is_slow());
+        let changes: Vec<&Change> = prompt.flat_map(|step| &step.changes).collect();
+        self.lowerings.supersede(&changes);
         let mut outcomes = self.files.write_all(&changes).into_iter();
         for (mut wanted, steps) in all.into_iter().zip(&steps) {
             for step in steps {
+                if step.is_slow() {
+                    let reason = reason_of(step, wanted.reason);
+                    self.lower(&mut wanted, step, reason);
+                    continue;
+                }
                 let outcomes = outcomes.by_ref().take(step.changes.len());
                 self.settle(&mut wanted, step, outcomes);
             }
@@ -126,8 +136,11 @@ impl Actuator {
         let limiter = &container.limiter;
         let steps = limiter.steps(&wanted.limits, circumstances, files, journal);
         let mut possible = Vec::new();
+        let is_open = self.lowerings.is_open(container);
+        let waits = |step: &LimitStep| is_open && step.waits_for(limiter.in_force().memory_bytes);
         for step in steps {
             match step {
+                Ok(step) if waits(&step) => {}
                 Ok(step) => {
                     *reclaim_bytes = reclaim_bytes.saturating_sub(step.reclaimed_bytes);
                     possible.push(step);
@@ -161,18 +174,19 @@ impl Actuator {
                 container.limiter.settle_part(step, &written);
                 self.troubles.warn("limits", format!("{id}: {error}"));
             }
-            None => {
-                let (files, journal) = (&mut self.files, &mut self.journal);
-                let saved = container.limiter.settle(step, files, journal);
-                self.troubles.check("journal", saved);
-            }
+            None => self.record(wanted, step),
         }
         if written.is_empty() {
             return;
         }
-        let follows_use = step.follows_use && wanted.reason == Reason::PlanStep;
-        let reason = if follows_use { Reason::FollowsUse } else { wanted.reason };
-        self.audit.changed(id, reason, &wanted.limits, &written);
+        self.audit.changed(id, reason_of(step, wanted.reason), &wanted.limits, &written);
+    }
+
+    /// Counts a step as in force.
+    pub fn record(&mut self, wanted: &mut Wanted<'_>, step: &LimitStep) {
+        let (files, journal) = (&mut self.files, &mut self.journal);
+        let saved = wanted.container.limiter.settle(step, files, journal);
+        self.troubles.check("journal", saved);
     }
 
     /// Takes over a memory limit that rose while the agent was busy. Otherwise the agent would take a limit below it for a raise,
@@ -189,6 +203,8 @@ impl Actuator {
             };
             let message = format!("{id}: its memory limit rose while the agent was busy");
             self.troubles.warn("limits raised while the agent was busy", message);
+            // A write that a thread began before the raise may end after it.
+            self.lowerings.supersede_by_raise(container, limit_bytes);
             let risen = container.limiter.take_over_raise(limit_bytes, &mut self.files);
             if !risen.is_empty() {
                 let risen: Vec<&Change> = risen.iter().collect();
@@ -245,9 +261,13 @@ impl Actuator {
     /// Removes the groups that no container needs any more. Their remaining processes return to
     /// their former groups. A busy group is tried again at the next reading.
     pub fn remove_leaving(&mut self) {
+        self.collect_lowered();
         let mut leaving = std::mem::take(&mut self.leaving);
         leaving.retain(|group| {
             self.put_back(group);
+            if self.lowerings.keeps(group) {
+                return true;
+            }
             let removed = self.files.remove_group(group);
             let is_gone = self.troubles.check("groups not removed", removed) == Some(true);
             if is_gone {
@@ -259,13 +279,15 @@ impl Actuator {
         self.leaving = leaving;
     }
 
-    /// Like [`Self::remove_leaving`], but waits a moment for busy groups. Returns how many stay.
+    /// Like [`Self::remove_leaving`], but waits a moment for busy groups and for limits that are still being lowered. Returns
+    /// how many stay.
     pub fn remove_leaving_now(&mut self) -> usize {
         let all = self.leaving.len();
         let deadline = Instant::now() + BUSY_TIMEOUT;
         loop {
             self.remove_leaving();
-            if self.leaving.is_empty() || Instant::now() > deadline {
+            let has_ended = self.leaving.is_empty() && self.lowerings.open() == 0;
+            if has_ended || Instant::now() > deadline {
                 break;
             }
             // An ending process keeps its group busy for a moment.
@@ -312,5 +334,12 @@ impl Actuator {
     }
 }
 
+fn reason_of(step: &LimitStep, reason: Reason) -> Reason {
+    let follows_use = step.follows_use && reason == Reason::PlanStep;
+    if follows_use { Reason::FollowsUse } else { reason }
+}
+
+#[cfg(test)]
+pub(super) mod bench;
 #[cfg(test)]
 mod tests;

@@ -13,10 +13,10 @@ use elastane_protocol::StageProgress;
 use super::container::Containers;
 use crate::{
     container_id::ContainerId,
-    jvm::Workers,
     sensors::{ProcessKey, is_gone},
     spark::ProgressFile,
     troubles::Troubles,
+    workers::Workers,
 };
 
 /// Containers beyond this number are looked at with a later sample.

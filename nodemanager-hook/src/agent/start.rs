@@ -22,13 +22,14 @@ use super::{
     heaps::{NodeHeaps, restore_heaps},
     host::Host,
     left_behind::put_back_left_behind,
+    lowerings::Lowerings,
     network::{self, NodeNetwork},
     node::WatchedNode,
     reader::Reader,
     stages::ToldStages,
 };
 use crate::{
-    actuators::{KernelFiles, LimitError, Margin, OwnGroups, UrgentRaises},
+    actuators::{KernelFiles, LimitError, Margin, OwnGroups, Reclaims, UrgentRaises},
     audit::{Audit, Reason},
     cgroups::{Controller, Hierarchies, systemd_runs},
     config::Config,
@@ -78,11 +79,14 @@ pub(super) fn start(config: &Config) -> Result<Agent, String> {
     let troubles = Troubles::default();
     let audit = open_audit(config, &troubles)?;
     let urgent_raises = Arc::new(UrgentRaises::new(config.memory.margin_bytes));
+    let reclaims = Reclaims::start(Arc::clone(&urgent_raises))
+        .map_err(|error| format!("cannot start a thread: {error}"))?;
     let mut actuator = Actuator {
         files: KernelFiles::beside(Arc::clone(&urgent_raises)),
         journal: journal(&config.socket.path, &hierarchies),
         audit,
         margin: Margin { min_bytes: config.memory.margin_bytes },
+        lowerings: Lowerings::new(reclaims),
         urgent_raises,
         disks: local_disks.clone(),
         hierarchies,

@@ -42,7 +42,7 @@ impl From<AttachError> for ControlError {
 }
 
 /// Sends commands to one JVM. Each call may wait for the JVM, so it belongs on a
-/// thread of [`Workers`](super::Workers).
+/// thread of [`Workers`](crate::workers::Workers).
 #[derive(Debug, Clone)]
 pub struct Control {
     pub(super) attach: Attach,

@@ -49,6 +49,22 @@ impl Target {
 }
 
 impl LimitStep {
+    /// Whether this only writes a memory limit for which the kernel has to reclaim memory.
+    pub fn is_slow(&self) -> bool {
+        let reclaims =
+            |change: &Change| matches!(change.file, LimitFile::MemoryLimit | LimitFile::MemoryHigh);
+        self.reclaimed_bytes > 0 && matches!(&self.changes[..], [change] if reclaims(change))
+    }
+
+    /// Whether this has to wait while a thread lowers the memory limit to `lowered`: all but a lifted limit, and a raise for
+    /// which the kernel reclaims nothing.
+    pub fn waits_for(&self, lowered: Option<u64>) -> bool {
+        let is_raise = |next| lowered.is_some_and(|lowered| next > lowered);
+        let next = self.in_force.limits.memory_bytes;
+        self.controller == Controller::Memory
+            && next.is_some_and(|next| !is_raise(next) || self.reclaimed_bytes > 0)
+    }
+
     pub(super) fn new(
         controller: Controller,
         place: &LimitPlace,
@@ -76,8 +92,10 @@ impl LimitStep {
             match (owner, journal.former(group, file)) {
                 (Owner::Agent, _) => changes.push(change(file, file.lifted())),
                 (Owner::ContainerExecutor, Some(former)) => {
-                    // What somebody else wrote since then stays.
-                    if former.is_own(read_limit(group, file)?) {
+                    // What somebody else wrote since then stays. A value of the agent's that a thread has not written yet
+                    // has to be followed by the former one too.
+                    let shown = read_limit(group, file)?;
+                    if former.is_own(shown) || shown == former.value {
                         changes.push(change(file, former.value));
                     }
                     returned.push((group.clone(), file));

@@ -303,6 +303,26 @@ fn a_wake_of_the_watch_only_raises() {
 }
 
 #[test]
+fn a_lifted_limit_of_the_executor_has_a_change_also_if_a_thread_has_not_written_it_yet() {
+    let planned = Limits { memory_bytes: Some(160 * MIB), ..Limits::default() };
+    let (file, former) = ("memory.limit_in_bytes", 800 * MIB);
+    for (shown, is_followed) in [(former, true), (160 * MIB, true), (500 * MIB, false)] {
+        let tree = Tree::new(Version::One);
+        tree.set(file, &former.to_string());
+        let mut bench = Bench::new(&tree, Owner::ContainerExecutor);
+        bench.apply(&planned, 20 * MIB);
+        tree.set(file, &shown.to_string());
+        let (files, journal) = (&mut bench.files, &mut bench.journal);
+        let steps = bench.limiter.steps(&Limits::default(), UNMEASURED, files, journal);
+        let changes: Vec<Change> =
+            steps.into_iter().flat_map(|step| step.unwrap().changes).collect();
+        let value = Value::AtMost(former);
+        let change = Change { group: tree.group(), file: LimitFile::MemoryLimit, value };
+        assert_eq!(changes, if is_followed { vec![change] } else { vec![] }, "{shown}");
+    }
+}
+
+#[test]
 fn a_limit_that_rose_meanwhile_is_taken_over_unless_another_one_was_written_since_then() {
     let planned = Limits { memory_bytes: Some(160 * MIB), ..Limits::default() };
     let (file, raised) = ("memory.limit_in_bytes", 400 * MIB);

@@ -15,10 +15,11 @@ use crate::{
     container_id::ContainerId,
     jvm::{
         AttachError, Attempts, Control, ControlError, Done, JvmAnswer, JvmCommand, JvmJob, JvmTask,
-        Wish, Workers,
+        Wish,
     },
     sensors::ProcessKey,
     troubles::Troubles,
+    workers::Workers,
 };
 
 /// Jobs that wait for a thread or whose result was not collected.

@@ -1,4 +1,4 @@
-//! Threads that do jobs which may take long, a few at a time, so that a JVM that does not answer delays no other.
+//! Threads that do jobs which may take long, a few at a time, so that a JVM or a disk that does not answer delays no other.
 
 use std::{
     io,

@@ -1,0 +1,143 @@
+//! Lowers memory limits on threads of their own. The kernel reclaims memory during such a write, which takes any time where a
+//! disk or a file system does not answer.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+
+use super::{Change, KernelFileError, LimitFile, UrgentRaises, Value, file_access::write_text};
+use crate::workers::{QueueFull, Workers};
+
+/// Groups whose limits are being lowered. Others wait for a later round.
+const MOST_OPEN: usize = 64;
+/// The kernel frees a step of 64 MiB in some 20 ms.
+const LATE_AFTER: Duration = Duration::from_secs(10);
+
+/// At most one write for each group.
+#[derive(Debug)]
+pub struct Reclaims {
+    workers: Workers<Lowering, Lowered>,
+    open: BTreeMap<PathBuf, Open>,
+}
+
+/// How a write ended.
+#[derive(Debug)]
+pub struct Lowered {
+    pub change: Change,
+    /// Whether the value is in force; false if the agent wrote another one meanwhile.
+    pub outcome: Result<bool, KernelFileError>,
+}
+
+/// A write, for the agent and the thread. Never locked during a write.
+#[derive(Debug, Default)]
+struct State {
+    has_begun: bool,
+    /// What the agent has written to the file since it queued the write.
+    newest: Option<Value>,
+}
+
+#[derive(Debug)]
+struct Lowering {
+    change: Change,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: LimitFile,
+    state: Arc<Mutex<State>>,
+    queued: Instant,
+    is_late: bool,
+}
+
+impl Reclaims {
+    pub fn start(raises: Arc<UrgentRaises>) -> io::Result<Self> {
+        let work = move |lowering: Lowering| lowering.write(&raises);
+        let workers = Workers::start("reclaim", MOST_OPEN, work)?;
+        Ok(Self { workers, open: BTreeMap::new() })
+    }
+
+    /// Queues a write for a group that has none; never waits.
+    pub fn lower(&mut self, change: Change, now: Instant) -> Result<(), QueueFull> {
+        let (group, file, state) = (change.group.clone(), change.file, Arc::default());
+        self.workers.submit(Lowering { change, state: Arc::clone(&state) })?;
+        self.open.insert(group, Open { file, state, queued: now, is_late: false });
+        Ok(())
+    }
+
+    /// Whether a write of the group's limit has not ended. Its file then holds a value that nobody knows.
+    pub fn is_open(&self, group: &Path) -> bool {
+        self.open.contains_key(group)
+    }
+
+    /// The writes that have not ended.
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Makes the open write of the file, if there is one, end with this value. To be called before the agent itself writes
+    /// the value.
+    pub fn supersede(&self, change: &Change) {
+        let open = self.open.get(&change.group);
+        if let Some(open) = open.filter(|open| open.file == change.file) {
+            open.state.lock().newest = Some(change.value);
+        }
+    }
+
+    /// The writes that have ended since the last call; never waits.
+    pub fn collect(&mut self) -> Vec<Lowered> {
+        let all = self.workers.collect_all(Duration::ZERO);
+        for lowered in &all {
+            self.open.remove(&lowered.change.group);
+        }
+        all
+    }
+
+    /// Groups whose write takes too long, each once.
+    pub fn late(&mut self, now: Instant) -> Vec<PathBuf> {
+        let is_late = |open: &Open| !open.is_late && now.duration_since(open.queued) >= LATE_AFTER;
+        let late = self.open.iter_mut().filter(|(_, open)| is_late(open));
+        late.map(|(group, open)| {
+            open.is_late = true;
+            group.clone()
+        })
+        .collect()
+    }
+}
+
+impl Lowering {
+    fn write(self, raises: &UrgentRaises) -> Lowered {
+        let Self { change, state } = self;
+        {
+            let mut state = state.lock();
+            if state.newest.is_some() {
+                return Lowered { change, outcome: Ok(false) };
+            }
+            state.has_begun = true;
+        }
+        let write = |value| {
+            let path = change.group.join(change.file.name());
+            write_text(&path, &change.file.text(value))
+        };
+        let mut written = raises.unless_risen(&change.group, change.file, || write(change.value));
+        // v1 sets a limit only after it has reclaimed: the value that the agent wrote meanwhile may be lost by now.
+        let mut last = None;
+        loop {
+            let newest = state.lock().newest;
+            let Some(value) = newest.filter(|_| newest != last) else {
+                return Lowered { change, outcome: written.map(|()| last.is_none()) };
+            };
+            written = write(value);
+            last = newest;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

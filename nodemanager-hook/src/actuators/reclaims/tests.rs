@@ -1,0 +1,119 @@
+use std::{
+    fs::{self, File, OpenOptions},
+    io::Read,
+    os::unix::fs::OpenOptionsExt,
+    thread,
+};
+
+use nix::{fcntl::OFlag, sys::stat::Mode, unistd::mkfifo};
+
+use super::*;
+use crate::actuators::LimitFile;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+/// As many as there are threads.
+const STUCK: usize = 3;
+
+fn reclaims() -> Reclaims {
+    Reclaims::start(Arc::new(UrgentRaises::new(0))).unwrap()
+}
+
+fn change(group: &Path, bytes: u64) -> Change {
+    let (file, value) = (LimitFile::MemoryLimit, Value::AtMost(bytes));
+    Change { group: group.into(), file, value }
+}
+
+/// Waits for so many writes to end.
+fn collect(reclaims: &mut Reclaims, count: usize) -> Vec<Lowered> {
+    let (mut all, deadline) = (Vec::new(), Instant::now() + PATIENCE);
+    while all.len() < count {
+        assert!(Instant::now() < deadline, "{count} writes do not end: {all:?}");
+        all.extend(reclaims.collect());
+        thread::sleep(Duration::from_millis(1));
+    }
+    all
+}
+
+/// Groups whose limit cannot be written until somebody reads it.
+fn stuck_groups() -> Vec<tempfile::TempDir> {
+    let groups: Vec<_> = (0..STUCK).map(|_| tempfile::tempdir().unwrap()).collect();
+    for group in &groups {
+        mkfifo(&group.path().join("memory.limit_in_bytes"), Mode::S_IRWXU).unwrap();
+    }
+    groups
+}
+
+/// Lets the writes of a group go on.
+fn reader(group: &tempfile::TempDir) -> File {
+    let path = group.path().join("memory.limit_in_bytes");
+    let (flags, mut both) = (OFlag::O_NONBLOCK.bits(), OpenOptions::new());
+    both.read(true).write(true).custom_flags(flags).open(path).unwrap()
+}
+
+/// What has been written so far.
+fn text(mut reader: &File) -> String {
+    let mut bytes = [0; 64];
+    let count = reader.read(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes[..count]).into_owned()
+}
+
+fn read(group: &tempfile::TempDir) -> String {
+    fs::read_to_string(group.path().join("memory.limit_in_bytes")).unwrap()
+}
+
+#[test]
+fn a_limit_is_lowered_and_a_failure_is_told() {
+    let group = tempfile::tempdir().unwrap();
+    let mut reclaims = reclaims();
+    let missing = change(group.path(), 5);
+    reclaims.lower(missing, Instant::now()).unwrap();
+    assert!(reclaims.is_open(group.path()));
+    let lowered = collect(&mut reclaims, 1).remove(0);
+    assert!(lowered.outcome.unwrap_err().is_gone());
+    assert!(!reclaims.is_open(group.path()));
+    fs::write(group.path().join("memory.limit_in_bytes"), "9").unwrap();
+    reclaims.lower(change(group.path(), 5), Instant::now()).unwrap();
+    assert!(collect(&mut reclaims, 1).remove(0).outcome.unwrap());
+    assert_eq!(read(&group), "5");
+}
+
+/// Waits until a thread has begun the write of each group.
+fn wait_for_begin(reclaims: &Reclaims, groups: &[tempfile::TempDir]) {
+    let deadline = Instant::now() + PATIENCE;
+    let has_begun = |group: &tempfile::TempDir| reclaims.open[group.path()].state.lock().has_begun;
+    while !groups.iter().all(has_begun) {
+        assert!(Instant::now() < deadline, "the writes do not begin");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn while_every_thread_is_stuck_nothing_waits_and_a_later_value_of_the_agent_holds_at_last() {
+    let (stuck, waiting) = (stuck_groups(), tempfile::tempdir().unwrap());
+    fs::write(waiting.path().join("memory.limit_in_bytes"), "9").unwrap();
+    let (mut reclaims, now) = (reclaims(), Instant::now());
+    for group in stuck.iter().chain([&waiting]) {
+        reclaims.lower(change(group.path(), 5), now).unwrap();
+    }
+    // A write that has not begun would be skipped below, and nobody would write to its file.
+    wait_for_begin(&reclaims, &stuck);
+    assert!(reclaims.collect().is_empty());
+    assert!(reclaims.late(now + LATE_AFTER / 2).is_empty());
+    assert_eq!(reclaims.late(now + LATE_AFTER).len(), STUCK + 1);
+    assert!(reclaims.late(now + 2 * LATE_AFTER).is_empty(), "each is told once");
+    // The plan has ended.
+    for group in [&stuck[0], &waiting] {
+        let lifted = Value::Unlimited;
+        reclaims.supersede(&Change { value: lifted, ..change(group.path(), 0) });
+    }
+    let other = Change { file: LimitFile::MemoryHigh, ..change(stuck[1].path(), 7) };
+    reclaims.supersede(&other);
+    let readers: Vec<File> = stuck.iter().map(reader).collect();
+    let all = collect(&mut reclaims, STUCK + 1);
+    // The first one had begun: its value comes before that of the agent, as on v1. A value of another file changes nothing.
+    assert_eq!(readers.iter().map(text).collect::<Vec<_>>(), ["5-1", "5", "5"]);
+    let in_force = |lowered: &&Lowered| *lowered.outcome.as_ref().unwrap();
+    assert_eq!(all.iter().filter(in_force).count(), STUCK - 1);
+    assert_eq!(read(&waiting), "9", "the agent has written its value itself");
+    assert_eq!(reclaims.open(), 0);
+}

@@ -1,0 +1,129 @@
+//! Memory limits for which the kernel has to reclaim memory: threads of their own write them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use elastane_protocol::Limits;
+
+use super::{
+    actuator::{Actuator, Wanted},
+    container::NodeContainer,
+};
+use crate::{
+    actuators::{Change, LimitFile, LimitStep, Lowered, Reclaims, Value},
+    audit::Reason,
+    cgroups::{Controller, Version},
+    container_id::ContainerId,
+    memory_watch::wake_at,
+};
+
+#[derive(Debug)]
+pub(super) struct Lowerings {
+    reclaims: Reclaims,
+    /// For the audit file, by group.
+    reasons: BTreeMap<PathBuf, (ContainerId, Reason, Limits)>,
+    /// Groups whose write has ended, until their container takes the limit over.
+    ended: BTreeSet<PathBuf>,
+}
+
+impl Lowerings {
+    pub fn new(reclaims: Reclaims) -> Self {
+        Self { reclaims, reasons: BTreeMap::new(), ended: BTreeSet::new() }
+    }
+
+    /// Whether a container's memory limit is being written.
+    pub fn is_open(&self, container: &NodeContainer) -> bool {
+        let place = container.limiter.place(Controller::Memory);
+        place.is_some_and(|place| self.reclaims.is_open(&place.group))
+    }
+
+    /// The limits that are being written.
+    pub fn open(&self) -> usize {
+        self.reclaims.open()
+    }
+
+    /// Whether a group cannot be removed: the kernel would wait for the end of the write.
+    pub fn keeps(&self, group: &Path) -> bool {
+        self.reclaims.is_open(group)
+    }
+
+    /// Makes the open writes end with the values that the agent is about to write.
+    pub fn supersede(&self, changes: &[&Change]) {
+        for change in changes {
+            self.reclaims.supersede(change);
+        }
+    }
+
+    /// Makes the open write of a container's limit end with the limit to which it has risen.
+    pub fn supersede_by_raise(&self, container: &NodeContainer, limit_bytes: u64) {
+        if let Some(place) = container.limiter.place(Controller::Memory) {
+            let (file, bytes) = match place.version {
+                Version::One => (LimitFile::MemoryLimit, limit_bytes),
+                Version::Two => (LimitFile::MemoryHigh, wake_at(limit_bytes)),
+            };
+            let (group, value) = (place.group.clone(), Value::AtMost(bytes));
+            self.reclaims.supersede(&Change { group, file, value });
+        }
+    }
+}
+
+impl Actuator {
+    /// Queues a step of which [`LimitStep::is_slow`] holds. If too many wait, the next round tries again.
+    pub fn lower(&mut self, wanted: &mut Wanted<'_>, step: &LimitStep, reason: Reason) {
+        for change in &step.changes {
+            if self.lowerings.reclaims.lower(change.clone(), Instant::now()).is_err() {
+                return;
+            }
+            self.files.forget_value(&change.group, change.file);
+            let told = (wanted.id.clone(), reason, wanted.limits);
+            self.lowerings.reasons.insert(change.group.clone(), told);
+        }
+        // From now on the limit may be in force.
+        self.record(wanted, step);
+    }
+
+    /// Takes over how writes have ended.
+    pub fn collect_lowered(&mut self) {
+        for Lowered { change, outcome } in self.lowerings.reclaims.collect() {
+            self.files.forget_value(&change.group, change.file);
+            let told = self.lowerings.reasons.remove(&change.group);
+            match (outcome, told) {
+                (Ok(true), told) => {
+                    self.files.remember_value(&change);
+                    if let Some((id, reason, limits)) = told {
+                        self.audit.changed(&id, reason, &limits, &[&change]);
+                    }
+                }
+                (Err(error), Some((id, ..))) if !error.is_gone() => {
+                    self.troubles.warn("limits", format!("{id}: {error}"));
+                }
+                _ => {}
+            }
+            self.lowerings.ended.insert(change.group);
+        }
+        self.lowerings.ended.retain(|group| group.exists());
+        for group in self.lowerings.reclaims.late(Instant::now()) {
+            let message = format!(
+                "{}: the kernel has not reclaimed 64 MiB for a lower memory limit within 10 s",
+                group.display()
+            );
+            self.troubles.warn("limits not lowered in time", message);
+        }
+    }
+
+    /// Takes over the limit that is in force after a write of a container's limit has ended.
+    pub fn take_over_written(&mut self, wanted: &mut Wanted<'_>) {
+        let limiter = &mut wanted.container.limiter;
+        let group = limiter.place(Controller::Memory).map(|place| place.group.clone());
+        if group.is_some_and(|group| self.lowerings.ended.remove(&group)) {
+            let taken_over = limiter.take_over_written(&mut self.files);
+            self.troubles.check_of("limits", wanted.id, taken_over);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
