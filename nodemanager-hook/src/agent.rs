@@ -1,7 +1,8 @@
 //! The agent's state. It changes with a request, a round or a wake of the memory watch.
 //!
-//! Callers pass `now`, and hold the agent's lock meanwhile. What waits here has a bound: `nft` 2 s, the search for a JVM of the
-//! journal 200 ms, the audit file 0.5 s, and not again while its disk is slow. Start and stop wait for JVMs and groups.
+//! Callers pass `now`, and hold the agent's lock meanwhile. What waits here has a bound: the counters of `nft` 100 ms, a
+//! change of its rules 2 s, and not again after one that hung, the search for a JVM of the journal 200 ms, the audit file
+//! 0.5 s, and not again while its disk is slow. Start and stop wait for JVMs and groups.
 
 mod actuator;
 mod arrival;

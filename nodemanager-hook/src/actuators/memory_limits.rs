@@ -82,7 +82,7 @@ pub fn raised_limit(in_force: u64, resident_bytes: u64, margin: Margin) -> Optio
 }
 
 /// The lowest limit for which the kernel has to reclaim at most so much of the memory charged to the group, page cache
-/// included. It does so while the agent waits for the write.
+/// included. It does so during the write.
 pub fn lowest_limit(version: Version, charged_bytes: u64, reclaim_bytes: u64) -> u64 {
     let left = charged_bytes.saturating_sub(reclaim_bytes);
     match version {

@@ -3,10 +3,11 @@
 use std::{
     collections::BTreeMap,
     io,
+    path::PathBuf,
     process::{Command, Output, Stdio},
     sync::{
         atomic::{AtomicBool, Ordering},
-        mpsc,
+        mpsc::{self, Receiver, TryRecvError},
     },
     thread,
     time::{Duration, Instant},
@@ -20,8 +21,10 @@ use serde_json::Value;
 use super::script::TABLE;
 
 const PROGRAM: &str = "nft";
-/// A call takes some milliseconds; while it lasts, the agent does nothing else.
+/// A call takes some milliseconds. While one changes rules, the agent does nothing else.
 const LONGEST: Duration = Duration::from_secs(2);
+/// How long the agent waits for counters, which it reads with each sample.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// After a call that took longer and changes nothing.
 const PAUSE: Duration = Duration::from_secs(60);
 
@@ -39,6 +42,8 @@ pub enum NftError {
     Answer { source: serde_json::Error },
     #[error("{PROGRAM} returned no handle of a rule")]
     NoHandle,
+    #[error("{PROGRAM} takes long to read counters")]
+    StillReads,
     #[error("{PROGRAM} did not end within {seconds} s")]
     TooLong { seconds: f32 },
     #[error("{PROGRAM} hung less than a minute ago")]
@@ -54,11 +59,27 @@ pub struct Counter {
 }
 
 /// The program, and what is known of its calls.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Nft {
+    program: PathBuf,
     /// Whether a call took longer that changes rules. It may still do so at any time, so nobody knows them any more.
     has_hung: AtomicBool,
     paused_until: Mutex<Option<Instant>>,
+    /// A call that reads counters and for which nobody waits any more.
+    late_reading: Mutex<Option<Receiver<Called>>>,
+}
+
+type Called = Result<Output, NftError>;
+
+impl Default for Nft {
+    fn default() -> Self {
+        Self {
+            program: PROGRAM.into(),
+            has_hung: AtomicBool::default(),
+            paused_until: Mutex::default(),
+            late_reading: Mutex::default(),
+        }
+    }
 }
 
 /// Each object is of one kind, such as `{"counter": {…}}`.
@@ -86,11 +107,35 @@ impl Nft {
         Ok([handle(chains[0])?, handle(chains[1])?])
     }
 
-    /// All counters of the agent's table by name.
+    /// All counters of the agent's table by name. Waits a moment; a call that takes longer goes on, and until it ends no
+    /// other one reads.
     pub fn counters(&self) -> Result<BTreeMap<String, Counter>, NftError> {
-        let mut arguments = vec!["--json", "list", "counters", "table"];
-        arguments.extend(TABLE.split(' '));
-        parse_counters(&self.run(&arguments, false)?)
+        let mut late_reading = self.late_reading.lock();
+        if let Some(late) = late_reading.take() {
+            match late.try_recv() {
+                Err(TryRecvError::Empty) => {
+                    *late_reading = Some(late);
+                    return Err(NftError::StillReads);
+                }
+                // The counters of another moment.
+                Ok(called) => self.note(&called, false),
+                Err(TryRecvError::Disconnected) => {}
+            }
+        }
+        self.check_runs()?;
+        let mut command = Command::new(&self.program);
+        command.args(["--json", "list", "counters", "table"]).args(TABLE.split(' '));
+        let (sender, ended) = mpsc::channel();
+        let calling = thread::Builder::new().name(PROGRAM.into());
+        calling
+            .spawn(move || drop(sender.send(output_within(&mut command, LONGEST))))
+            .map_err(|source| NftError::Start { source })?;
+        let Ok(called) = ended.recv_timeout(PATIENCE) else {
+            *late_reading = Some(ended);
+            return Err(NftError::StillReads);
+        };
+        self.note(&called, false);
+        parse_counters(&accepted(called?)?)
     }
 
     /// Whether nobody knows the rules any more.
@@ -101,32 +146,44 @@ impl Nft {
     /// Scripts are arguments: with `--json`, `nft` reads its input twice, and a pipe is empty the
     /// second time.
     fn run(&self, arguments: &[&str], changes_rules: bool) -> Result<Vec<u8>, NftError> {
+        self.check_runs()?;
+        let called = output_within(Command::new(&self.program).args(arguments), LONGEST);
+        self.note(&called, changes_rules);
+        accepted(called?)
+    }
+
+    fn check_runs(&self) -> Result<(), NftError> {
         if self.has_hung() {
             return Err(NftError::HasHung);
         }
-        let mut paused_until = self.paused_until.lock();
-        if paused_until.is_some_and(|until| Instant::now() < until) {
-            return Err(NftError::Paused);
+        match *self.paused_until.lock() {
+            Some(until) if Instant::now() < until => Err(NftError::Paused),
+            _ => Ok(()),
         }
-        let output = output_within(Command::new(PROGRAM).args(arguments), LONGEST);
-        if matches!(output, Err(NftError::TooLong { .. })) {
+    }
+
+    /// Notes whether a call took too long.
+    fn note(&self, called: &Called, changes_rules: bool) {
+        if matches!(called, Err(NftError::TooLong { .. })) {
             self.has_hung.fetch_or(changes_rules, Ordering::Relaxed);
-            *paused_until = Some(Instant::now() + PAUSE);
+            *self.paused_until.lock() = Some(Instant::now() + PAUSE);
         }
-        drop(paused_until);
-        let output = output?;
-        if output.status.success() {
-            return Ok(output.stdout);
-        }
-        let message = String::from_utf8_lossy(&output.stderr);
-        let mut message = message.lines().next().unwrap_or("it failed").to_owned();
-        message.truncate(message.floor_char_boundary(MOST_MESSAGE_BYTES));
-        Err(NftError::Refused { message })
     }
 }
 
+/// The output of a call that did not fail.
+fn accepted(output: Output) -> Result<Vec<u8>, NftError> {
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let message = String::from_utf8_lossy(&output.stderr);
+    let mut message = message.lines().next().unwrap_or("it failed").to_owned();
+    message.truncate(message.floor_char_boundary(MOST_MESSAGE_BYTES));
+    Err(NftError::Refused { message })
+}
+
 /// Ends a program that takes longer, where the kernel has handles of processes.
-fn output_within(command: &mut Command, longest: Duration) -> Result<Output, NftError> {
+fn output_within(command: &mut Command, longest: Duration) -> Called {
     let start = |source| NftError::Start { source };
     let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = piped.spawn().map_err(start)?;
@@ -174,39 +231,4 @@ fn parse_counters(answer: &[u8]) -> Result<BTreeMap<String, Counter>, NftError> 
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use super::*;
-
-    #[test]
-    fn a_program_that_does_not_end_is_ended() {
-        let begun = Instant::now();
-        // More than a pipe holds, so that the program waits for its reader.
-        let mut prints = Command::new("sh");
-        prints.args(["-c", "head -c 1000000 /dev/zero"]);
-        let printed = output_within(&mut prints, Duration::from_secs(20)).unwrap();
-        assert_eq!(printed.stdout.len(), 1_000_000);
-        let mut hangs = Command::new("sleep");
-        let error = output_within(hangs.arg("60"), Duration::from_millis(100)).unwrap_err();
-        assert!(matches!(error, NftError::TooLong { .. }), "{error}");
-        assert!(begun.elapsed() < Duration::from_secs(20));
-    }
-
-    #[test]
-    fn counters_and_handles_are_found_among_other_objects() {
-        let listed =
-            br#"{"nftables": [{"metainfo": {"version": "1.0.6", "json_schema_version": 1}},
-            {"counter": {"family": "inet", "name": "sent_1", "table": "elastane", "handle": 6,
-                         "packets": 95, "bytes": 3004948}}]}"#;
-        let sent = Counter { packets: 95, bytes: 3_004_948 };
-        let counters = parse_counters(listed).unwrap();
-        assert_eq!(counters, BTreeMap::from([("sent_1".into(), sent)]));
-        let echoed = br#"{"nftables": [{"add": {"chain": {"family": "inet", "name": "send_1"}}},
-            {"add": {"rule": {"family": "inet", "table": "elastane", "chain": "send", "handle": 11,
-                              "expr": [{"jump": {"target": "send_1"}}]}}}]}"#;
-        let rules = added_rules(echoed).unwrap();
-        assert_eq!(rules, BTreeMap::from([("send".into(), 11)]));
-        assert!(matches!(parse(b"usage: nft"), Err(NftError::Answer { .. })));
-    }
-}
+mod tests;

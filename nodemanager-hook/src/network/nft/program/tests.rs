@@ -1,0 +1,89 @@
+use std::{fs::OpenOptions, io::Write, path::Path};
+
+use nix::{sys::stat::Mode, unistd::mkfifo};
+
+use super::*;
+
+const PATIENCE_OF_TEST: Duration = Duration::from_secs(20);
+
+/// A program that answers once somebody writes a line to `DIRECTORY/go`.
+fn waiting_program(directory: &Path) -> Nft {
+    let (program, go) = (directory.join("nft"), directory.join("go"));
+    mkfifo(&go, Mode::S_IRWXU).unwrap();
+    let script = format!("#!/bin/sh\nread line < {}\necho '{{\"nftables\": []}}'\n", go.display());
+    // By another process: one that a test forks meanwhile would keep the file open, and nobody could run it.
+    let write = "printf %s \"$0\" > \"$1\" && chmod 700 \"$1\"";
+    let mut written = Command::new("sh");
+    assert!(written.args(["-c", write, &script]).arg(&program).status().unwrap().success());
+    Nft { program, ..Nft::default() }
+}
+
+/// Calls until the answer is another one than that the program still reads.
+fn answer_at_last(nft: &Nft) -> Result<BTreeMap<String, Counter>, NftError> {
+    let deadline = Instant::now() + PATIENCE_OF_TEST;
+    loop {
+        match nft.counters() {
+            Err(NftError::StillReads) if Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            answer => return answer,
+        }
+    }
+}
+
+#[test]
+fn a_reading_that_takes_long_holds_up_nobody_and_is_ended_at_last() {
+    let directory = tempfile::tempdir().unwrap();
+    let nft = waiting_program(directory.path());
+    let begun = Instant::now();
+    for _ in 0..10 {
+        assert!(matches!(nft.counters(), Err(NftError::StillReads)));
+    }
+    // The first call alone waits.
+    let most = LONGEST / 2;
+    assert!(begun.elapsed() < most, "{:?}", begun.elapsed());
+    assert!(matches!(answer_at_last(&nft), Err(NftError::Paused)));
+    assert!(!nft.has_hung());
+}
+
+#[test]
+fn after_a_late_reading_the_next_one_reads_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let nft = waiting_program(directory.path());
+    assert!(matches!(nft.counters(), Err(NftError::StillReads)));
+    // Enough for both calls.
+    let mut go = OpenOptions::new().read(true).write(true).open(directory.path().join("go"));
+    go.as_mut().unwrap().write_all(b"line\nline\n").unwrap();
+    assert_eq!(answer_at_last(&nft).unwrap(), BTreeMap::new());
+    assert!(nft.late_reading.lock().is_none());
+}
+
+#[test]
+fn a_program_that_does_not_end_is_ended() {
+    let begun = Instant::now();
+    // More than a pipe holds, so that the program waits for its reader.
+    let mut prints = Command::new("sh");
+    prints.args(["-c", "head -c 1000000 /dev/zero"]);
+    let printed = output_within(&mut prints, Duration::from_secs(20)).unwrap();
+    assert_eq!(printed.stdout.len(), 1_000_000);
+    let mut hangs = Command::new("sleep");
+    let error = output_within(hangs.arg("60"), Duration::from_millis(100)).unwrap_err();
+    assert!(matches!(error, NftError::TooLong { .. }), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn counters_and_handles_are_found_among_other_objects() {
+    let listed = br#"{"nftables": [{"metainfo": {"version": "1.0.6", "json_schema_version": 1}},
+        {"counter": {"family": "inet", "name": "sent_1", "table": "elastane", "handle": 6,
+                     "packets": 95, "bytes": 3004948}}]}"#;
+    let sent = Counter { packets: 95, bytes: 3_004_948 };
+    let counters = parse_counters(listed).unwrap();
+    assert_eq!(counters, BTreeMap::from([("sent_1".into(), sent)]));
+    let echoed = br#"{"nftables": [{"add": {"chain": {"family": "inet", "name": "send_1"}}},
+        {"add": {"rule": {"family": "inet", "table": "elastane", "chain": "send", "handle": 11,
+                          "expr": [{"jump": {"target": "send_1"}}]}}}]}"#;
+    let rules = added_rules(echoed).unwrap();
+    assert_eq!(rules, BTreeMap::from([("send".into(), 11)]));
+    assert!(matches!(parse(b"usage: nft"), Err(NftError::Answer { .. })));
+}
