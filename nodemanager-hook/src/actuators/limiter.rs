@@ -296,6 +296,13 @@ impl Limiter {
             // A wake only raises.
             return Ok(None);
         }
+        // The agent itself writes a raise. It comes down again in steps, by threads.
+        let limit_bytes = match limits.memory_bytes {
+            Some(now) if limit_bytes > now => {
+                limit_bytes.max(lowest_limit(version, charged_bytes, 0))
+            }
+            _ => limit_bytes,
+        };
         let (settings, is_complete) = match place.version {
             Version::One => (vec![(LimitFile::MemoryLimit, Value::AtMost(limit_bytes))], true),
             Version::Two => {

@@ -136,8 +136,10 @@ impl Actuator {
         let limiter = &container.limiter;
         let steps = limiter.steps(&wanted.limits, circumstances, files, journal);
         let mut possible = Vec::new();
+        // A limit that is being lowered may only rise meanwhile.
         let is_open = self.lowerings.is_open(container);
-        let waits = |step: &LimitStep| is_open && step.waits_for(limiter.in_force().memory_bytes);
+        let waits =
+            |step: &LimitStep| is_open && step.is_memory_up_to(limiter.in_force().memory_bytes);
         for step in steps {
             match step {
                 Ok(step) if waits(&step) => {}

@@ -56,13 +56,11 @@ impl LimitStep {
         self.reclaimed_bytes > 0 && matches!(&self.changes[..], [change] if reclaims(change))
     }
 
-    /// Whether this has to wait while a thread lowers the memory limit to `lowered`: all but a lifted limit, and a raise for
-    /// which the kernel reclaims nothing.
-    pub fn waits_for(&self, lowered: Option<u64>) -> bool {
-        let is_raise = |next| lowered.is_some_and(|lowered| next > lowered);
+    /// Whether this is a memory limit that is neither higher than `before` nor lifted.
+    pub fn is_memory_up_to(&self, before: Option<u64>) -> bool {
         let next = self.in_force.limits.memory_bytes;
         self.controller == Controller::Memory
-            && next.is_some_and(|next| !is_raise(next) || self.reclaimed_bytes > 0)
+            && next.is_some_and(|next| before.is_none_or(|before| next <= before))
     }
 
     pub(super) fn new(
