@@ -4,9 +4,8 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.NodeId;
@@ -28,9 +27,11 @@ import org.apache.hadoop.yarn.util.resource.Resources;
  * meanwhile.
  */
 final class BookableCapacity {
-  private static final long CHECK_INTERVAL_MS = 1000;
   private static final int NO_TIME_OUT = -1;
   private static final int CHANGES_AT_ONCE = 4096;
+
+  /** Of the core's changes, in a heartbeat. */
+  private static final int TAKEN_OVER_AT_ONCE = 64;
 
   private final CoreHandle core;
   private final CoreNodes nodes;
@@ -38,9 +39,18 @@ final class BookableCapacity {
   private final NodeResizes resizes;
   private final LargestRegistered largest;
   private final Lock lock;
-  private final NumberBuffer changes = new NumberBuffer(3 * CHANGES_AT_ONCE);
-  private final AtomicBoolean following = new AtomicBoolean();
-  private final AtomicLong nextCheckMs = new AtomicLong(Time.monotonicNow());
+
+  /**
+   * Held while the core is asked. Whoever needs the scheduler's lock, too, takes that one first.
+   */
+  private final ReentrantLock toldLock = new ReentrantLock();
+
+  private final NumberBuffer told = new NumberBuffer(3 * CHANGES_AT_ONCE);
+  private int toldCount;
+  private int takenOver;
+
+  /** The core is being asked, or its answer is still to be taken over. */
+  private volatile boolean mayBeTold;
 
   /** No core is in service, and every node is to return to its registered size. */
   private boolean lowering;
@@ -59,70 +69,122 @@ final class BookableCapacity {
     this.core = core;
     this.nodes = nodes;
     this.schedulerNodes = schedulerNodes;
-    this.resizes = new NodeResizes(schedulerNodes, capacityScheduler);
+    this.resizes = new NodeResizes(schedulerNodes, capacityScheduler, System::nanoTime);
     this.lock = lock;
     largest = new LargestRegistered(nodes::all);
   }
 
-  /** True for one caller each second. */
-  boolean isDue() {
-    long nowMs = Time.monotonicNow();
-    long dueMs = nextCheckMs.get();
-    return nowMs >= dueMs && nextCheckMs.compareAndSet(dueMs, nowMs + CHECK_INTERVAL_MS);
-  }
-
   /**
-   * Asks the core which nodes to resize, and resizes the first of them. The core is asked without
-   * the scheduler's lock.
-   *
-   * @throws NodeResizeException if a node cannot be resized; a later call tries it again
+   * Asks the core which nodes to resize, once its former answer is taken over; {@link #followOn}
+   * resizes them. Needs no lock of the scheduler.
    */
   void follow() {
-    if (!following.compareAndSet(false, true)) {
-      return;
-    }
+    toldLock.lock();
     try {
-      int count = core.bookableChanges(changes);
-      resize(
-          () -> {
-            for (int i = 0; i < count; i++) {
-              NodeRecord record = nodes.find(changes.get(3 * i));
-              if (record != null) {
-                record.setRatio(
-                    new NodeRecord.Ratio(changes.get(3 * i + 1), changes.get(3 * i + 2)));
-                resizes.add(record);
-              }
-            }
-            if (count > 0) {
-              largest.changed();
-            }
-            resizes.addThoseLeft();
-          });
+      if (toldCount == 0) {
+        mayBeTold = true;
+        toldCount = core.bookableChanges(told);
+      }
     } finally {
-      following.set(false);
+      // A node that could not be resized is tried again once a second.
+      mayBeTold = toldCount > 0 || resizes.areAnyLeft();
+      toldLock.unlock();
     }
   }
 
   /**
-   * Resizes the next of the nodes that {@link #follow} was told of.
+   * Resizes this node, if it is among those that {@link #follow} was told of, and the next of the
+   * others.
    *
-   * @throws NodeResizeException as there
+   * @param first null for none
+   * @throws NodeResizeException if a node cannot be resized; a later call tries it again
    */
-  void followOn() {
-    resize(() -> {});
+  void followOn(NodeId first) {
+    lock.lock();
+    try {
+      NodeRecord record = first == null ? null : nodes.find(first);
+      // While the core is being asked, heartbeats do not wait for its answer.
+      if (mayBeTold && toldLock.tryLock()) {
+        try {
+          takeOver(
+              TAKEN_OVER_AT_ONCE,
+              record == null ? Collections.emptySet() : Collections.singleton(record));
+        } finally {
+          toldLock.unlock();
+        }
+      }
+      if (!lowering) {
+        resizes.applySome(record);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Takes over some of what {@link #follow} was told, and what it was told of these nodes.
+   *
+   * <p>The caller holds both locks.
+   */
+  private void takeOver(int count, Set<NodeRecord> wanted) {
+    if (lowering) {
+      forgetTold();
+      return;
+    }
+    if (toldCount > 0) {
+      largest.changed();
+    }
+    for (NodeRecord record : wanted) {
+      for (int i = takenOver; i < toldCount; i++) {
+        if (told.get(3 * i) == record.number) {
+          takeOver(i);
+        }
+      }
+    }
+    int end = Math.min(toldCount, takenOver + count);
+    while (takenOver < end) {
+      takeOver(takenOver++);
+    }
+    if (takenOver == toldCount) {
+      resizes.addThoseLeft();
+      forgetTold();
+    }
+  }
+
+  private void takeOver(int index) {
+    NodeRecord record = nodes.find(told.get(3 * index));
+    if (record != null) {
+      record.setRatio(new NodeRecord.Ratio(told.get(3 * index + 1), told.get(3 * index + 2)));
+      resizes.add(record);
+    }
+  }
+
+  private void forgetTold() {
+    toldCount = 0;
+    takenOver = 0;
+    mayBeTold = false;
   }
 
   /**
    * Resizes these nodes now, those of them that are still to be resized: what is about to be booked
-   * there must not see a size that the core has given up.
+   * there must not see a size that the core has given up. Waits while the core is being asked.
    *
-   * @throws NodeResizeException as {@link #follow}
+   * @throws NodeResizeException as {@link #followOn}
    */
   void followNow(Collection<NodeId> bookedOn) {
     lock.lock();
     try {
+      Set<NodeRecord> records = recordsOf(bookedOn);
+      if (mayBeTold) {
+        toldLock.lock();
+        try {
+          takeOver(0, records);
+        } finally {
+          toldLock.unlock();
+        }
+      }
       if (!lowering) {
-        resizes.applyNow(recordsOf(bookedOn));
+        resizes.applyNow(records);
       }
     } finally {
       lock.unlock();
@@ -131,24 +193,12 @@ final class BookableCapacity {
 
   /** Whether nodes are left that {@link #followOn} or {@link #lowerSome} resizes. */
   boolean hasMoreToResize() {
-    return !resizes.isEmpty();
+    return mayBeTold || !resizes.isEmpty();
   }
 
   /** Whether a node is raised, or still to be resized. */
   boolean isAnyRaised() {
-    return largest.get() != null || hasMoreToResize() || resizes.areAnyLeft();
-  }
-
-  private void resize(Runnable collect) {
-    lock.lock();
-    try {
-      if (!lowering) {
-        collect.run();
-        resizes.applySome();
-      }
-    } finally {
-      lock.unlock();
-    }
+    return largest.get() != null || !resizes.isEmpty() || resizes.areAnyLeft();
   }
 
   /** CapacityScheduler has taken a new registered size; the node keeps its ratio. */
@@ -176,6 +226,13 @@ final class BookableCapacity {
       lowering = false;
       lowered = false;
       resizes.clear();
+      // The former core's numbers.
+      toldLock.lock();
+      try {
+        forgetTold();
+      } finally {
+        toldLock.unlock();
+      }
       // Also those that could not be lowered.
       nodes.all().forEach(resizes::add);
     } finally {
@@ -200,7 +257,7 @@ final class BookableCapacity {
     if (resizes.isEmpty()) {
       resizes.addThoseLeft();
     }
-    resizes.applySome();
+    resizes.applySome(null);
     lowered = resizes.isEmpty() && !resizes.areAnyLeft();
   }
 

@@ -2,13 +2,16 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
+import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCommitRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeUpdateSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEventType;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.CandidateNodeSet;
@@ -42,6 +45,7 @@ final class CoreLink {
   private final LoweringAtFailure lowering;
   private final MemoryPreemption memory;
   private final NodeDrains drains;
+  private final Housekeeping housekeeping;
   private final LeafQueuePolicies policies;
   private final CoreQueues queues;
   private final CoreAllocations allocations;
@@ -75,6 +79,7 @@ final class CoreLink {
     lowering = new LoweringAtFailure(guard, bookable, scheduler.schedulerLock(), enforcement);
     memory = new MemoryPreemption(scheduler, core, metrics);
     drains = new NodeDrains(core, nodes);
+    housekeeping = new Housekeeping(guard, this::keepHouse, Time::monotonicNow);
     queues = new CoreQueues(core, scheduler, ordered);
     allocations =
         new CoreAllocations(
@@ -201,6 +206,7 @@ final class CoreLink {
 
   void close() {
     recovery.close();
+    guard.always("end housekeeping", housekeeping::close);
     guard.always("close the metrics", metrics::unregister);
     guard.always("close the core", core::close);
   }
@@ -236,26 +242,30 @@ final class CoreLink {
   /** The event that CapacityScheduler is to handle; null when it is held back. */
   SchedulerEvent before(SchedulerEvent event) {
     if (event.getType() == SchedulerEventType.NODE_UPDATE) {
-      beforeHeartbeat();
+      beforeHeartbeat(((NodeUpdateSchedulerEvent) event).getRMNode().getNodeID());
     }
     return enforcement.wasOn() ? guard.always("event", event, () -> events.before(event)) : event;
   }
 
-  private void beforeHeartbeat() {
+  private void beforeHeartbeat(NodeId node) {
     if (enforcement.wasOn()) {
       lowering.some();
       rounds.current().beginHeartbeat();
     }
-    if (bookable.isDue()) {
-      // In mode observe as well: no node is resized, but the core does its housekeeping in this
-      // call.
-      guard.run("bookable capacity", bookable::follow);
-      guard.run("reconciliation", reconciliation::checkSome);
-      guard.run("nodes drained", drains::follow);
-      guard.part(parts.memoryPreemption, memory::follow);
-    } else if (bookable.hasMoreToResize()) {
-      guard.run("bookable capacity", bookable::followOn);
+    housekeeping.heartbeat();
+    if (bookable.hasMoreToResize()) {
+      guard.run("bookable capacity", () -> bookable.followOn(node));
     }
+  }
+
+  private void keepHouse() {
+    // In mode observe as well: no node is resized, but the core does its housekeeping in this call.
+    guard.run("bookable capacity", bookable::follow);
+    // The first nodes at once, where heartbeats are few.
+    guard.run("bookable capacity", () -> bookable.followOn(null));
+    guard.run("reconciliation", reconciliation::checkSome);
+    guard.run("nodes drained", drains::follow);
+    guard.part(parts.memoryPreemption, memory::follow);
   }
 
   /** CapacityScheduler has handled the event. */

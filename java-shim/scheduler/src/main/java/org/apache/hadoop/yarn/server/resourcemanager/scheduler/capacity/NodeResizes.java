@@ -5,6 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -14,31 +15,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The nodes that are to be resized to their bookable capacity, a few in each call: a resize takes
- * CapacityScheduler 0.25 ms in a cluster of 5,000 nodes, several times as long while the JVM is
- * cold, and all others wait for its lock.
+ * The nodes that are to be resized to their bookable capacity, a few in each call, the one that has
+ * waited longest first. All others wait for CapacityScheduler's lock meanwhile. As every node has
+ * its heartbeat, one resize in each call is enough for all nodes within one heartbeat interval.
  *
- * <p>CapacityScheduler recomputes every queue for each resize that it is told of. Here the queues
- * are recomputed once in each call.
+ * <p>CapacityScheduler recomputes every queue for each resize that it is told of, which takes
+ * longer than the resize where queues and applications are many. Here the queues are recomputed
+ * when no node is left to resize, and ten times a second at most until then.
  *
  * <p>The caller holds the scheduler's write lock, except in {@link #isEmpty} and {@link
  * #areAnyLeft}.
  */
 final class NodeResizes {
   private static final Logger LOG = LoggerFactory.getLogger(NodeResizes.class);
-  private static final int NODES_IN_BATCH = 24;
+
+  /** The most resizes in a call of {@link #applySome}. */
+  static final int RESIZES_IN_CALL = 8;
 
   /** After this time no further resize begins in a call of {@link #applySome}. */
-  private static final long BATCH_NS = TimeUnit.MILLISECONDS.toNanos(5);
+  static final long CALL_NS = TimeUnit.MICROSECONDS.toNanos(200);
+
+  /** How old the queues' sizes may be while nodes wait to be resized. */
+  static final long OUTDATED_QUEUES_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final Function<NodeId, FiCaSchedulerNode> schedulerNodes;
   private final Resizer capacityScheduler;
+  private final LongSupplier clockNs;
   private final SaidOnce timeOutsLogged = new SaidOnce();
   private final SaidOnce failuresLogged = new SaidOnce();
   private final Set<NodeRecord> next = new LinkedHashSet<>();
 
   /** They failed, or must not grow yet. */
   private final Set<NodeRecord> later = new LinkedHashSet<>();
+
+  /** A node was resized after the queues were recomputed. */
+  private boolean queuesOutdated;
+
+  private long queuesOutdatedSinceNs;
+
+  /** Why a node could not be resized in the call that is under way. */
+  private NodeResizeException failure;
 
   private volatile boolean empty = true;
   private volatile boolean anyLeft;
@@ -50,9 +66,13 @@ final class NodeResizes {
     void recomputeQueues();
   }
 
-  NodeResizes(Function<NodeId, FiCaSchedulerNode> schedulerNodes, Resizer capacityScheduler) {
+  NodeResizes(
+      Function<NodeId, FiCaSchedulerNode> schedulerNodes,
+      Resizer capacityScheduler,
+      LongSupplier clockNs) {
     this.schedulerNodes = schedulerNodes;
     this.capacityScheduler = capacityScheduler;
+    this.clockNs = clockNs;
   }
 
   void add(NodeRecord record) {
@@ -70,11 +90,11 @@ final class NodeResizes {
   void clear() {
     next.clear();
     later.clear();
-    empty = true;
+    empty = !queuesOutdated;
     anyLeft = false;
   }
 
-  /** Whether nothing is left to resize but what {@link #addThoseLeft} adds. */
+  /** Whether {@link #applySome} has nothing to do before {@link #addThoseLeft}. */
   boolean isEmpty() {
     return empty;
   }
@@ -85,58 +105,79 @@ final class NodeResizes {
   }
 
   /**
-   * Resizes the next nodes.
+   * Resizes the next nodes, or recomputes the queues: both together only where that is short.
    *
+   * @param first the node that is about to be offered, which a commit would have resized; null for
+   *     none
    * @throws NodeResizeException if a node cannot be resized; the others are resized
    */
-  void applySome() {
-    try {
-      applyFirst(NODES_IN_BATCH, next, BATCH_NS);
-    } finally {
-      empty = next.isEmpty();
+  void applySome(NodeRecord first) {
+    long beganNs = clockNs.getAsLong();
+    if (!queuesOutdated || !areQueuesDue(beganNs)) {
+      int resized = first != null && next.remove(first) ? resize(first) : 0;
+      Iterator<NodeRecord> left = next.iterator();
+      while (resized < RESIZES_IN_CALL && left.hasNext() && hasTime(beganNs)) {
+        NodeRecord record = left.next();
+        left.remove();
+        resized += resize(record);
+      }
     }
+    if (queuesOutdated && areQueuesDue(clockNs.getAsLong()) && hasTime(beganNs)) {
+      queuesOutdated = false;
+      capacityScheduler.recomputeQueues();
+    }
+    end();
   }
 
   /**
-   * Resizes these nodes, those of them that are to be resized.
+   * Resizes these nodes, those of them that are to be resized. The next {@link #applySome}
+   * recomputes the queues.
    *
    * @throws NodeResizeException if a node cannot be resized; the others are resized
    */
   void applyNow(Set<NodeRecord> records) {
     records.removeIf(record -> !next.remove(record) && !later.remove(record));
-    empty = next.isEmpty();
-    applyFirst(records.size(), records, Long.MAX_VALUE);
+    records.forEach(this::resize);
+    end();
   }
 
-  private void applyFirst(int count, Set<NodeRecord> records, long withinNs) {
-    long beganNs = System.nanoTime();
-    NodeResizeException failure = null;
-    boolean anyResized = false;
-    Iterator<NodeRecord> left = records.iterator();
-    for (int i = 0; i < count && left.hasNext(); i++) {
-      if (System.nanoTime() - beganNs >= withinNs) {
-        break;
-      }
-      NodeRecord record = left.next();
-      left.remove();
-      try {
-        if (mustNotGrowYet(record)) {
-          later.add(record);
-        } else {
-          anyResized |= apply(record);
-        }
-      } catch (RuntimeException e) {
-        later.add(record);
-        failure = cannotBeResized(record, e);
-      }
-    }
+  private void end() {
+    empty = next.isEmpty() && !queuesOutdated;
     anyLeft = !later.isEmpty();
-    if (anyResized) {
-      capacityScheduler.recomputeQueues();
-    }
     if (failure != null) {
-      throw failure;
+      NodeResizeException thrown = failure;
+      failure = null;
+      throw thrown;
     }
+  }
+
+  private boolean hasTime(long beganNs) {
+    return clockNs.getAsLong() - beganNs < CALL_NS;
+  }
+
+  private boolean areQueuesDue(long nowNs) {
+    return next.isEmpty() || nowNs - queuesOutdatedSinceNs >= OUTDATED_QUEUES_NS;
+  }
+
+  /**
+   * @return how many nodes were resized, 0 or 1
+   */
+  private int resize(NodeRecord record) {
+    try {
+      if (mustNotGrowYet(record)) {
+        later.add(record);
+      } else if (apply(record)) {
+        if (!queuesOutdated) {
+          queuesOutdated = true;
+          queuesOutdatedSinceNs = clockNs.getAsLong();
+        }
+        return 1;
+      }
+    } catch (RuntimeException e) {
+      later.add(record);
+      failure = cannotBeResized(record, e);
+    }
+    return 0;
   }
 
   private NodeResizeException cannotBeResized(NodeRecord record, RuntimeException cause) {

@@ -44,7 +44,6 @@ final class Reconciliation {
   private final CoreContainers containers;
   private final Function<NodeId, FiCaSchedulerNode> schedulerNodes;
   private final ElastaneMetrics metrics;
-  private final AtomicBoolean checking = new AtomicBoolean();
   private final AtomicBoolean logged = new AtomicBoolean();
   private final Queue<NodeRecord> toCheck = new ArrayDeque<>();
   private Map<NodeRecord, Set<String>> suspected = new HashMap<>();
@@ -64,27 +63,20 @@ final class Reconciliation {
   }
 
   /** Compares the next nodes. To be called once a second, without the scheduler's lock. */
-  void checkSome() {
-    if (!checking.compareAndSet(false, true)) {
-      return;
+  synchronized void checkSome() {
+    if (toCheck.isEmpty()) {
+      toCheck.addAll(nodes.all());
+      inEachCall = (toCheck.size() + CALLS - 1) / CALLS;
     }
-    try {
-      if (toCheck.isEmpty()) {
-        toCheck.addAll(nodes.all());
-        inEachCall = (toCheck.size() + CALLS - 1) / CALLS;
-      }
-      List<NodeRecord> next = new ArrayList<>();
-      while (next.size() < inEachCall && !toCheck.isEmpty()) {
-        next.add(toCheck.remove());
-      }
-      check(next);
-    } finally {
-      checking.set(false);
+    List<NodeRecord> next = new ArrayList<>();
+    while (next.size() < inEachCall && !toCheck.isEmpty()) {
+      next.add(toCheck.remove());
     }
+    check(next);
   }
 
   /** Compares every node. */
-  void checkAll() {
+  synchronized void checkAll() {
     check(new ArrayList<>(nodes.all()));
   }
 

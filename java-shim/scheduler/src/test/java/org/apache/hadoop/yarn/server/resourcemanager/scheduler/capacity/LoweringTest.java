@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
 import org.apache.hadoop.yarn.api.records.NodeId;
-import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceOption;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
@@ -25,6 +24,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.ResourceCo
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.NodeUpdateSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.placement.SimpleCandidateNodeSet;
 import org.elastane.Await;
 import org.junit.jupiter.api.Test;
@@ -33,6 +33,9 @@ import org.slf4j.LoggerFactory;
 
 /** After a failure, no thread places a container on a node that is still raised. */
 class LoweringTest {
+  /** Of an event: before its round, and of the node on which it places a container. */
+  private static final int MOST_RESIZES = NodeResizes.RESIZES_IN_CALL + 1;
+
   @TempDir Path directory;
 
   @Test
@@ -131,7 +134,7 @@ class LoweringTest {
   @Test
   void manyNodesAreLoweredAFewAtEachEventAndNothingIsPlacedOnThoseStillRaised() throws Exception {
     Configuration conf = TestCluster.enforcing(directory);
-    conf.setClass(YarnConfiguration.RM_SCHEDULER, CountsHolds.class, ResourceScheduler.class);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, CountsResizes.class, ResourceScheduler.class);
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM[] nodes = new MockNM[60];
       for (int i = 0; i < nodes.length; i++) {
@@ -144,8 +147,9 @@ class LoweringTest {
       cluster.letSmallOnesWait(nodes[0]);
       cluster.heartbeatUntil("all are raised", () -> raised(cluster, nodes) == nodes.length, nodes);
       cluster.ask(master, 1024, 1000);
-      CountsHolds scheduler = (CountsHolds) cluster.scheduler();
-      assertTrue(scheduler.most <= 24, scheduler.most + " nodes were raised in one hold");
+      CountsResizes scheduler = (CountsResizes) cluster.scheduler();
+      assertTrue(
+          scheduler.most <= MOST_RESIZES, scheduler.most + " nodes were raised by one event");
 
       takeOutOfService(cluster);
       cluster.scheduler().handle(new NodeUpdateSchedulerEvent(rmNode(cluster, nodes[0])));
@@ -154,28 +158,30 @@ class LoweringTest {
         allocate(cluster, node, 8);
       }
 
-      assertTrue(raisedThen >= 35, raisedThen + " nodes were left raised by the first event");
+      assertTrue(
+          raisedThen >= nodes.length - NodeResizes.RESIZES_IN_CALL,
+          raisedThen + " nodes were left raised by the first event");
       for (MockNM node : nodes) {
         assertTrue(
             cluster.allocatedMib(node) <= 4096,
             node.getNodeId() + " has " + cluster.allocatedMib(node));
       }
-      cluster.heartbeat(nodes);
-      assertEquals(0, raised(cluster, nodes));
-      assertTrue(scheduler.most <= 24, scheduler.most + " nodes were lowered in one hold");
+      cluster.heartbeatUntil("all are lowered", () -> raised(cluster, nodes) == 0, nodes);
+      assertTrue(
+          scheduler.most <= MOST_RESIZES, scheduler.most + " nodes were lowered by one event");
     }
   }
 
   @Test
   void slowResizesEndTheHoldBeforeTheBatchIsFull() throws Exception {
     Configuration conf = TestCluster.enforcing(directory);
-    conf.setClass(YarnConfiguration.RM_SCHEDULER, CountsHolds.class, ResourceScheduler.class);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, CountsResizes.class, ResourceScheduler.class);
     try (TestCluster cluster = TestCluster.start(conf)) {
       MockNM[] nodes = new MockNM[4];
       for (int i = 0; i < nodes.length; i++) {
         nodes[i] = cluster.registerRaised("127.0.0." + (i + 1) + ":1", 4096, 4);
       }
-      CountsHolds scheduler = (CountsHolds) cluster.scheduler();
+      CountsResizes scheduler = (CountsResizes) cluster.scheduler();
       scheduler.resizeNs = TimeUnit.MILLISECONDS.toNanos(20);
 
       takeOutOfService(cluster);
@@ -216,8 +222,9 @@ class LoweringTest {
         allocate(cluster, node, 8);
       }
 
-      // The last event lowered 24 at most, and those before it fewer than 20.
-      assertTrue(raisedThen >= 60 - 19 - 24, raisedThen + " nodes were left raised");
+      assertTrue(
+          raisedThen >= nodes.length - 19 - NodeResizes.RESIZES_IN_CALL,
+          raisedThen + " nodes were left raised");
       for (MockNM node : nodes) {
         assertEquals(4096, cluster.allocatedMib(node), "on " + node.getNodeId());
       }
@@ -296,37 +303,27 @@ class LoweringTest {
     }
   }
 
-  /** Counts the resizes between two recomputations of the queues; each takes a given time. */
-  public static final class CountsHolds extends ElastaneScheduler {
+  /** Counts the resizes of an event; each takes a given time. */
+  public static final class CountsResizes extends ElastaneScheduler {
     private volatile int most;
     private volatile long resizeNs;
     private int resizes;
 
     @Override
+    public void handle(SchedulerEvent event) {
+      resizes = 0;
+      super.handle(event);
+      most = Math.max(most, resizes);
+    }
+
+    @Override
     public void updateNodeResource(RMNode node, ResourceOption size) {
-      most = Math.max(most, ++resizes);
+      resizes++;
       long beganNs = System.nanoTime();
       while (System.nanoTime() - beganNs < resizeNs) {
         Thread.onSpinWait();
       }
       super.updateNodeResource(node, size);
-    }
-
-    @Override
-    NodeResizes.Resizer resizer() {
-      NodeResizes.Resizer real = super.resizer();
-      return new NodeResizes.Resizer() {
-        @Override
-        public void resize(RMNode node, Resource size) {
-          real.resize(node, size);
-        }
-
-        @Override
-        public void recomputeQueues() {
-          resizes = 0;
-          real.recomputeQueues();
-        }
-      };
     }
   }
 

@@ -1,0 +1,96 @@
+package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.elastane.Await;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A heartbeat does not wait for what goes through all nodes. */
+class HousekeepingTest {
+  private final CoreGuard guard = new CoreGuard(new ElastaneMetrics());
+  private final AtomicLong nowMs = new AtomicLong(5);
+  private final AtomicInteger begun = new AtomicInteger();
+  private final AtomicInteger ended = new AtomicInteger();
+  private final Semaphore mayEnd = new Semaphore(0);
+  private volatile Thread worker;
+  private final Housekeeping housekeeping = new Housekeeping(guard, this::work, nowMs::get);
+
+  private void work() {
+    worker = Thread.currentThread();
+    begun.incrementAndGet();
+    try {
+      assertTrue(mayEnd.tryAcquire(20, TimeUnit.SECONDS));
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+    ended.incrementAndGet();
+    throw new IllegalStateException("asked for by a test");
+  }
+
+  @AfterEach
+  void close() {
+    mayEnd.release(9);
+    housekeeping.close();
+  }
+
+  @Test
+  void theWorkIsDoneOnAThreadOfItsOwnOnceASecondAndNeverTwiceAtOnce() throws Exception {
+    housekeeping.heartbeat();
+    Await.until("it has begun", () -> begun.get() == 1);
+    assertNotEquals(Thread.currentThread(), worker);
+    assertEquals(0, ended.get(), "the heartbeat has not waited");
+
+    for (int i = 0; i < 5; i++) {
+      nowMs.addAndGet(Housekeeping.INTERVAL_MS);
+      housekeeping.heartbeat();
+    }
+    mayEnd.release();
+    Await.until("it has ended", () -> ended.get() == 1);
+    Await.until(
+        "it goes on after a failure, at once where it is overdue",
+        () -> {
+          housekeeping.heartbeat();
+          return begun.get() == 2;
+        });
+    mayEnd.release();
+    Await.until("it has ended again", () -> ended.get() == 2);
+
+    nowMs.addAndGet(Housekeeping.INTERVAL_MS - 1);
+    mayEnd.release();
+    for (int i = 0; i < 100; i++) {
+      housekeeping.heartbeat();
+    }
+    nowMs.incrementAndGet();
+    Await.until(
+        "it is due again",
+        () -> {
+          housekeeping.heartbeat();
+          return ended.get() == 3;
+        });
+    assertEquals(3, begun.get());
+  }
+
+  @Test
+  void itsThreadEndsWithTheScheduler() throws Exception {
+    housekeeping.heartbeat();
+    Await.until("it has begun", () -> begun.get() == 1);
+
+    housekeeping.close();
+    assertTrue(worker.isAlive(), "what is under way is not cut off");
+    mayEnd.release();
+
+    Await.until("the thread has ended", () -> !worker.isAlive());
+    nowMs.addAndGet(10 * Housekeeping.INTERVAL_MS);
+    housekeeping.heartbeat();
+    assertFalse(worker.isAlive());
+    assertEquals(1, begun.get());
+  }
+}
