@@ -13,7 +13,7 @@ const STEP_MS: i64 = 20_000;
 const MOST_STEPS: usize = 45;
 
 /// Steps, oldest first; each has the containers that were measured then. So it takes as much memory as was measured,
-/// some 2 KB for a container that runs for all of the time. A copy is cheap.
+/// some 1 KB for a container that runs for all of the time. A copy is cheap.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UseHistory {
     steps: VecDeque<Arc<Step>>,
@@ -22,14 +22,16 @@ pub(crate) struct UseHistory {
 #[derive(Debug)]
 struct Step {
     at_ms: i64,
-    /// In the order of the names, which steps share.
-    containers: Box<[(Arc<str>, Use)]>,
+    /// In their order. Steps share the list until a container starts or ends.
+    names: Arc<[Arc<str>]>,
+    /// Of each name.
+    used: Box<[Use]>,
 }
 
 impl Step {
-    fn of(&self, container: &str) -> Option<&(Arc<str>, Use)> {
-        let place = self.containers.binary_search_by(|(name, _)| (**name).cmp(container)).ok()?;
-        self.containers.get(place)
+    fn name(&self, container: &str) -> Option<&Arc<str>> {
+        let place = self.names.binary_search_by(|name| (**name).cmp(container)).ok()?;
+        self.names.get(place)
     }
 }
 
@@ -66,13 +68,18 @@ impl UseHistory {
                 memory_bytes: usage.memory_bytes as f32,
                 planned: [planned.cpu_cores as f32, planned.memory_bytes as f32],
             };
-            let known = last.and_then(|last| last.of(name));
-            Some((known.map_or_else(|| Arc::from(name), |(name, _)| Arc::clone(name)), used))
+            let known = last.and_then(|last| last.name(name));
+            Some((known.map_or_else(|| Arc::from(name), Arc::clone), used))
         });
         let mut measured: Vec<_> = measured.collect();
         measured.sort_by(|(one, _), (other, _)| one.cmp(other));
         measured.dedup_by(|(one, _), (other, _)| one == other);
-        self.steps.push_back(Arc::new(Step { at_ms, containers: measured.into() }));
+        let (names, used): (Vec<_>, Vec<_>) = measured.into_iter().unzip();
+        let names = match last {
+            Some(last) if *last.names == *names => Arc::clone(&last.names),
+            _ => names.into(),
+        };
+        self.steps.push_back(Arc::new(Step { at_ms, names, used: used.into() }));
         if self.steps.len() > MOST_STEPS {
             self.steps.pop_front();
         }
@@ -83,7 +90,7 @@ impl UseHistory {
     pub(crate) fn columns(&self) -> UseColumns {
         let mut by_container: BTreeMap<String, Vec<Option<Use>>> = BTreeMap::new();
         for (number, step) in self.steps.iter().enumerate() {
-            for (name, used) in &step.containers {
+            for (name, used) in step.names.iter().zip(&step.used) {
                 let steps = || vec![None; self.steps.len()];
                 let column = by_container.entry(name.to_string()).or_insert_with(steps);
                 column[number] = Some(*used);

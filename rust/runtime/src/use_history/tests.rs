@@ -19,6 +19,17 @@ fn samples(containers: &HashSet<u8>, cpu_cores: f32) -> Vec<ContainerSamples> {
     containers.iter().map(of).collect()
 }
 
+#[test]
+fn steps_with_the_same_containers_share_their_names() {
+    let mut history = UseHistory::default();
+    for step in 0..3 {
+        let now_ms = step * STEP_MS;
+        history.arrived(&samples(&HashSet::from([1, 2]), 1.0), now_ms, |_| Some(Resources::ZERO));
+    }
+    let names: Vec<_> = history.steps.iter().map(|step| &step.names).collect();
+    assert!(names.windows(2).all(|pair| Arc::ptr_eq(pair[0], pair[1])));
+}
+
 proptest! {
     /// The reference keeps every report, and looks the last ones up.
     #[test]
