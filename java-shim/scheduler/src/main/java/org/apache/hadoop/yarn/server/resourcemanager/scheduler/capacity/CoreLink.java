@@ -2,7 +2,6 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
-import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -43,8 +42,6 @@ final class CoreLink {
   private final CoreContainers containers;
   private final BookableCapacity bookable;
   private final LoweringAtFailure lowering;
-  private final MemoryPreemption memory;
-  private final NodeDrains drains;
   private final Housekeeping housekeeping;
   private final LeafQueuePolicies policies;
   private final CoreQueues queues;
@@ -77,9 +74,6 @@ final class CoreLink {
     ordered = new OrderedQueues(policies, enforcement, scheduler.isMultiNodePlacementEnabled());
     containers = new CoreContainers(core, nodes, applications, ordered::orders, enforcement);
     lowering = new LoweringAtFailure(guard, bookable, scheduler.schedulerLock(), enforcement);
-    memory = new MemoryPreemption(scheduler, core, metrics);
-    drains = new NodeDrains(core, nodes);
-    housekeeping = new Housekeeping(guard, this::keepHouse, Time::monotonicNow);
     queues = new CoreQueues(core, scheduler, ordered);
     allocations =
         new CoreAllocations(
@@ -90,6 +84,16 @@ final class CoreLink {
             node -> scheduler.getRMContext().getNodeLabelManager().getLabelsOnNode(node));
     preemption = new CapacityPreemption(scheduler, guard, core, nodes, containers);
     reconciliation = new Reconciliation(core, nodes, containers, scheduler::getNode, metrics);
+    housekeeping =
+        new Housekeeping(
+            guard,
+            new SecondlyWork(
+                guard,
+                bookable,
+                reconciliation,
+                new NodeDrains(core, nodes),
+                parts.memoryPreemption,
+                new MemoryPreemption(scheduler, core, metrics)));
     UsersAtLimit atLimit =
         new UsersAtLimit(guard, parts.userLimits, scheduler::getClusterResource, applications);
     rounds =
@@ -258,16 +262,6 @@ final class CoreLink {
     }
   }
 
-  private void keepHouse() {
-    // In mode observe as well: no node is resized, but the core does its housekeeping in this call.
-    guard.run("bookable capacity", bookable::follow);
-    // The first nodes at once, where heartbeats are few.
-    guard.run("bookable capacity", () -> bookable.followOn(null));
-    guard.run("reconciliation", reconciliation::checkSome);
-    guard.run("nodes drained", drains::follow);
-    guard.part(parts.memoryPreemption, memory::follow);
-  }
-
   /** CapacityScheduler has handled the event. */
   void after(SchedulerEvent event) {
     if (event.getType() != SchedulerEventType.NODE_UPDATE) {
@@ -300,13 +294,10 @@ final class CoreLink {
     return guard.supply(
         "round",
         null,
-        () -> {
-          Round round = rounds.current();
-          round.begin(
-              ordered.byNode() ? CandidateNodeSetUtils.getSingleNode(candidates) : null,
-              withinHeartbeat);
-          return round;
-        });
+        () ->
+            rounds.begin(
+                ordered.byNode() ? CandidateNodeSetUtils.getSingleNode(candidates) : null,
+                withinHeartbeat));
   }
 
   void endRound(Round round) {

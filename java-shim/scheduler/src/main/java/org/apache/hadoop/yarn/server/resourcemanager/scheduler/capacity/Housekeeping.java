@@ -5,6 +5,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.apache.hadoop.util.Time;
 
 /**
  * Work that a heartbeat asks for once a second, on a thread of its own. It goes through all nodes,
@@ -26,6 +27,10 @@ final class Housekeeping {
             thread.setDaemon(true);
             return thread;
           });
+
+  Housekeeping(CoreGuard guard, Runnable work) {
+    this(guard, work, Time::monotonicNow);
+  }
 
   /**
    * @param clockMs monotonic

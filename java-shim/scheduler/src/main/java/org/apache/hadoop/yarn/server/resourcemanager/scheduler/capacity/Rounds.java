@@ -66,6 +66,13 @@ final class Rounds {
     return current.get();
   }
 
+  /** Begins this thread's round; see {@link Round#begin}. */
+  Round begin(FiCaSchedulerNode nodeToFill, boolean withinHeartbeat) {
+    Round round = current();
+    round.begin(nodeToFill, withinHeartbeat);
+    return round;
+  }
+
   /** Marks a request that this thread's round led to, for the count when it is committed. */
   ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> markIfOrdered(
       ResourceCommitRequest<FiCaSchedulerApp, FiCaSchedulerNode> request) {
