@@ -91,7 +91,9 @@ impl ByPlan {
         match self.score {
             PlanScore::Remaining(how) => {
                 let horizon = horizon(left, life);
-                let shares = remaining_shares(left, horizon, need.demanded_in(0, horizon));
+                let demanded = need.demanded_in(0, horizon);
+                let sum = left.sum(horizon);
+                let shares = remaining_shares(left.capacity(), sum, horizon, demanded);
                 Explained { score: how.score(shares), shares, weighed: Weighed::Horizon(horizon) }
             }
             PlanScore::Waiting(power) => {
@@ -118,8 +120,14 @@ pub(crate) fn horizon(left: &Left, life: Option<usize>) -> usize {
 impl Shares {
     /// The score after an executor takes `demanded` up to `horizon`.
     #[inline]
-    pub(crate) fn remaining(self, left: &Left, horizon: usize, demanded: Amounts) -> f64 {
-        self.score(remaining_shares(left, horizon, demanded))
+    pub(crate) fn remaining(
+        self,
+        capacity: Amounts,
+        left: Amounts,
+        horizon: usize,
+        demanded: Amounts,
+    ) -> f64 {
+        self.score(remaining_shares(capacity, left, horizon, demanded))
     }
 
     #[inline]
@@ -131,13 +139,18 @@ impl Shares {
     }
 }
 
-/// The share of each resource that remains up to `horizon` after an executor takes `demanded`; 0
+/// The share of each resource that remains up to `horizon` after an executor takes `demanded` of the `left`; 0
 /// for unknown resources.
 #[inline]
-pub(crate) fn remaining_shares(left: &Left, horizon: usize, demanded: Amounts) -> [f64; 4] {
-    let remaining = left.sum(horizon).minus(demanded);
+pub(crate) fn remaining_shares(
+    capacity: Amounts,
+    left: Amounts,
+    horizon: usize,
+    demanded: Amounts,
+) -> [f64; 4] {
+    let remaining = left.minus(demanded);
     let share = |remaining, capacity| remaining / (capacity * horizon as f64);
-    shares_of(left.capacity(), remaining, share)
+    shares_of(capacity, remaining, share)
 }
 
 /// `share(amount, capacity)` of each resource; 0 for unknown resources.

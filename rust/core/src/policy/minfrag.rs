@@ -31,6 +31,7 @@ mod tests {
     use crate::by_plan::{horizon, remaining_shares};
     use crate::demand::Demand;
     use crate::left::Left;
+    use crate::left_ahead::LeftAhead;
     use crate::need::Need;
     use crate::policy::tests::score_on_idle_node;
     use crate::policy::{Policy, Trc, Waiting};
@@ -85,7 +86,7 @@ mod tests {
         let need = Need::predicted(demand, 0.0, capacity);
         let horizon = horizon(left, need.life());
         let demanded = need.demanded_in(0, horizon);
-        (horizon, remaining_shares(left, horizon, demanded))
+        (horizon, remaining_shares(left.capacity(), left.sum(horizon), horizon, demanded))
     }
 
     fn largest(shares: [f64; 4]) -> f64 {

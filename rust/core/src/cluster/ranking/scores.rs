@@ -4,21 +4,33 @@ use crate::amounts::Amounts;
 use crate::by_plan::{ByPlan, PlanScore, SLOT_S, horizon, life_s};
 use crate::cluster::waiting::{DemandSumsAround, Line, Row, Screen};
 use crate::left::Left;
+use crate::left_ahead::LeftAhead;
 use crate::need::Need;
 
 pub(crate) struct Scores<'a> {
     by: ByPlan,
     left: &'a Left,
     screen: &'a Screen,
-    /// The earliest predicted end on the node, which is the horizon of all rows that live longer,
-    /// and the rows' demand up to it.
-    first_end: Option<(usize, DemandSumsAround<'a>)>,
+    /// The earliest predicted end on the node, which is the horizon of all rows that live longer.
+    first_end: Option<FirstEnd<'a>>,
+}
+
+struct FirstEnd<'a> {
+    slots: usize,
+    /// Sum of what is left up to it.
+    left: Amounts,
+    /// The rows' demand up to it.
+    demanded: DemandSumsAround<'a>,
 }
 
 impl<'a> Scores<'a> {
     pub(crate) fn new(by: ByPlan, left: &'a Left, screen: &'a Screen) -> Self {
-        let demanded = |slots| (slots, screen.demanded().around(slots));
-        Self { by, left, screen, first_end: left.first_end().map(demanded) }
+        let up_to = |slots| FirstEnd {
+            slots,
+            left: left.sum(slots),
+            demanded: screen.demanded().around(slots),
+        };
+        Self { by, left, screen, first_end: left.first_end().map(up_to) }
     }
 
     /// A lower bound of the row's score.
@@ -48,14 +60,16 @@ impl<'a> Scores<'a> {
             PlanScore::Remaining(shares) => shares,
         };
         let total = self.screen.demanded().total(row);
-        let (horizon, demanded) = match (&self.first_end, life) {
-            (Some((end, demanded)), Some(life)) if life > *end => (*end, up_to_first_end(demanded)),
-            (_, Some(life)) => (life, total),
+        let (horizon, left, demanded) = match (&self.first_end, life) {
+            (Some(end), Some(life)) if life > end.slots => {
+                (end.slots, end.left, up_to_first_end(&end.demanded))
+            }
+            (_, Some(life)) => (life, self.left.sum(life), total),
             (_, None) => {
                 let horizon = horizon(self.left, None);
-                (horizon, total.times(horizon as i64))
+                (horizon, self.left.sum(horizon), total.times(horizon as i64))
             }
         };
-        shares.remaining(self.left, horizon, demanded)
+        shares.remaining(self.left.capacity(), left, horizon, demanded)
     }
 }
