@@ -1,5 +1,7 @@
 //! Resources left on a node by its plan, in forms that are fast to query.
 
+use std::cell::OnceCell;
+
 use crate::amounts::Amounts;
 use crate::left_ahead::LeftAhead;
 use crate::resources::Resource;
@@ -13,7 +15,7 @@ const BLOCK_SLOTS: usize = 8;
 /// Capacity less the demands in a [`Timeline`], from the slot of `now` on, in fixed point.
 ///
 /// A resource of capacity 0 is unknown: nothing of it is left, and nothing of it is needed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Left {
     timeline: Timeline,
     /// The rest is as of the latest [`Left::update`].
@@ -28,16 +30,13 @@ pub(crate) struct Left {
     /// Sum of what is left in the first n blocks of slots, for each n up to the last change.
     sums: Vec<Amounts>,
     least: Amounts,
-    windows: LeftWindows,
-    /// Memory left in each slot, tolerance included; the last entry holds for all later slots.
-    memory: Vec<i32>,
-}
-
-/// Least and most left in a slot of each window, for each resource, tolerance included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct LeftWindows {
-    pub(crate) least: [Coarse; 4],
-    pub(crate) most: [Coarse; 4],
+    /// Least left in a slot of each window, for each resource, tolerance included.
+    least_in_windows: [Coarse; 4],
+    /// The most; computed when it is asked for, as most containers are decided without it.
+    most_in_windows: OnceCell<[Coarse; 4]>,
+    /// Memory left in each slot, tolerance included; the last entry holds for all later slots. Computed when it is
+    /// asked for.
+    memory: OnceCell<Vec<i32>>,
 }
 
 impl Left {
@@ -62,80 +61,83 @@ impl Left {
         self.later = capacity.minus(self.timeline.for_life()).masked_by(self.known);
         let has_overdue = self.timeline.overdue() != Amounts::ZERO;
         self.slots_ahead = self.timeline.predicted().len().max(usize::from(has_overdue));
-        let most = self.add_up(Amounts::wrapping_minus, Amounts::wrapping_plus);
-        // If all extremes are this small, no sum has wrapped around, so not every sum has to be checked. A day
-        // of any real cluster is. Values that wrapped around are far beyond the limit.
+        self.now = self.less(self.taken_now());
+        self.most_in_windows.take();
+        self.memory.take();
+        let least = self.least_by_window();
+        self.least = least.into_iter().fold(self.later, Amounts::min);
+        self.least_in_windows = self.coarse_windows(least);
+        // If this is small, no sum wraps around, so not every sum has to be checked. A day of any real cluster is.
         let slots = i64::try_from(self.slots_ahead).unwrap_or(i64::MAX).saturating_add(1);
         let limit = i64::MAX / 4 / slots;
-        let extremes = [self.later, self.least, most];
-        if !extremes.into_iter().all(|amounts| amounts.is_within(limit)) {
-            self.add_up(Amounts::minus, Amounts::plus);
+        match [self.later, self.least].into_iter().all(|amounts| amounts.is_within(limit)) {
+            true => self.add_up(Amounts::wrapping_minus, Amounts::wrapping_plus),
+            false => self.add_up(Amounts::minus, Amounts::plus),
         }
     }
 
-    /// Computes every form and returns the most that is left in any slot.
-    ///
-    /// Each form has its own loop, so that its sums stay in registers.
+    /// In the slot of `now`, by executors past their prediction too.
+    fn taken_now(&self) -> Amounts {
+        let predicted = self.timeline.predicted().first().copied().unwrap_or_default();
+        predicted.plus(self.timeline.overdue())
+    }
+
+    /// What is left in a slot in which this much is in use.
+    fn less(&self, taken: Amounts) -> Amounts {
+        self.later.minus(taken).masked_by(self.known)
+    }
+
     fn add_up(
         &mut self,
         minus: impl Fn(Amounts, Amounts) -> Amounts,
         plus: impl Fn(Amounts, Amounts) -> Amounts,
-    ) -> Amounts {
-        let Self { timeline, sums, memory, windows, tolerance, known, later, slots_ahead, .. } =
-            self;
-        let (tolerance, known, later, ahead) = (*tolerance, *known, *later, *slots_ahead);
-        let predicted = timeline.predicted();
-        let left_of = |taken: Amounts| minus(later, taken).masked_by(known);
-        let taken_now = predicted.first().copied().unwrap_or_default().plus(timeline.overdue());
-        let now = left_of(taken_now);
-
-        make_room(sums, ahead / BLOCK_SLOTS + 1);
+    ) {
+        let Self { timeline, sums, known, later, now, slots_ahead, .. } = self;
+        let left_of = |taken: Amounts| minus(*later, taken).masked_by(*known);
+        let blocks = timeline.predicted().chunks_exact(BLOCK_SLOTS);
+        make_room(sums, *slots_ahead / BLOCK_SLOTS + 1);
         let mut sum = Amounts::ZERO;
         sums.push(sum);
-        for (number, block) in predicted.chunks_exact(BLOCK_SLOTS).enumerate() {
+        for (number, block) in blocks.enumerate() {
             let (first, others) = block.split_first().unwrap_or((&Amounts::ZERO, &[]));
-            sum = plus(sum, if number == 0 { now } else { left_of(*first) });
+            sum = plus(sum, if number == 0 { *now } else { left_of(*first) });
             sum = others.iter().fold(sum, |sum, taken| plus(sum, left_of(*taken)));
             sums.push(sum);
         }
+    }
 
-        let memory_tolerance = tolerance.get(Resource::Memory);
-        let memory_of =
-            |left: Amounts| coarse(left.get(Resource::Memory).saturating_add(memory_tolerance));
-        make_room(memory, ahead + 1);
-        memory.extend((ahead > 0).then(|| memory_of(now)));
-        let others = predicted.get(1..).unwrap_or_default();
-        memory.extend(others.iter().map(|taken| memory_of(left_of(*taken))));
-        memory.push(memory_of(later));
+    /// The least left in a slot of each window: where the most is in use.
+    fn least_by_window(&self) -> [Amounts; WINDOWS] {
+        self.by_window(Amounts::max, Amounts::min)
+    }
 
-        let (mut least_ever, mut most_ever) = (later, later);
-        for window in 0..WINDOWS {
+    /// `extreme` of what is in use in the slots of each window, subtracted, and `or_later` of that and what is left
+    /// later.
+    fn by_window(
+        &self,
+        extreme: impl Fn(Amounts, Amounts) -> Amounts,
+        or_later: impl Fn(Amounts, Amounts) -> Amounts,
+    ) -> [Amounts; WINDOWS] {
+        let taken_now = [self.taken_now()];
+        std::array::from_fn(|window| {
             let (from, to) = window_slots(window);
             let slots = match window {
-                0 if ahead > 0 => &[taken_now],
+                0 if self.slots_ahead > 0 => &taken_now,
                 0 => &[][..],
-                _ => predicted.get(from..to.min(ahead)).unwrap_or_default(),
+                _ => {
+                    let predicted = self.timeline.predicted();
+                    predicted.get(from..to.min(self.slots_ahead)).unwrap_or_default()
+                }
             };
-            let (mut least, mut most) = (later, later);
-            if let Some((first, rest)) = slots.split_first() {
-                // The least is left where the most is in use.
-                least = left_of(rest.iter().fold(*first, |most, taken| most.max(*taken)));
-                most = left_of(rest.iter().fold(*first, |least, taken| least.min(*taken)));
-            }
-            if to > ahead {
-                (least, most) = (least.min(later), most.max(later));
-            }
-            least_ever = least_ever.min(least);
-            most_ever = most_ever.max(most);
-            for resource in Resource::ALL {
-                let window_of = |amounts: Amounts| coarse(amounts.plus(tolerance).get(resource));
-                windows.least[resource as usize][window] = window_of(least);
-                windows.most[resource as usize][window] = window_of(most);
-            }
-        }
-        self.now = now;
-        self.least = least_ever;
-        most_ever
+            let taken = slots.iter().copied().reduce(&extreme);
+            let left = taken.map_or(self.later, |taken| self.less(taken));
+            if to > self.slots_ahead { or_later(left, self.later) } else { left }
+        })
+    }
+
+    fn coarse_windows(&self, left: [Amounts; WINDOWS]) -> [Coarse; 4] {
+        Resource::ALL
+            .map(|resource| left.map(|amounts| coarse(amounts.plus(self.tolerance).get(resource))))
     }
 
     /// The minimum over all slots.
@@ -148,14 +150,26 @@ impl Left {
         self.timeline.first_end().map(|slots| usize::try_from(slots).unwrap_or(usize::MAX))
     }
 
-    pub(crate) fn windows(&self) -> &LeftWindows {
-        &self.windows
+    /// The least left in a slot of each window, for each resource, tolerance included.
+    pub(crate) fn least_in_windows(&self) -> &[Coarse; 4] {
+        &self.least_in_windows
     }
 
-    /// Memory left from a slot on, in coarse form; the last entry holds for all later slots.
+    /// The most left in a slot of each window, for each resource, tolerance included.
+    pub(crate) fn most_in_windows(&self) -> &[Coarse; 4] {
+        self.most_in_windows
+            .get_or_init(|| self.coarse_windows(self.by_window(Amounts::min, Amounts::max)))
+    }
+
+    /// Memory left from a slot on, in coarse form, tolerance included; the last entry holds for all later slots.
     pub(crate) fn memory_from(&self, slot: usize) -> &[i32] {
-        let last = self.memory.len().saturating_sub(1);
-        self.memory.get(slot.min(last)..).unwrap_or_default()
+        let memory = self.memory.get_or_init(|| {
+            let memory = |left: Amounts| coarse(left.plus(self.tolerance).get(Resource::Memory));
+            let slots = (0..self.slots_ahead).map(|slot| self.slot(slot));
+            slots.chain([self.later]).map(memory).collect()
+        });
+        let last = memory.len().saturating_sub(1);
+        memory.get(slot.min(last)..).unwrap_or_default()
     }
 }
 

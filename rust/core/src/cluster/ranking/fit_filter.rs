@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::cluster::waiting::{Outline, Row, Screen};
 use crate::fit::Fit;
-use crate::left::{Left, LeftWindows};
+use crate::left::Left;
 use crate::left_ahead::LeftAhead;
 use crate::need::{Need, Series};
 use crate::resources::Resource;
@@ -18,9 +18,8 @@ const REMEMBERED_FROM_SLOTS: usize = 256;
 pub(crate) struct FitFilter<'a> {
     screen: &'a Screen,
     left: &'a Left,
-    /// Most left of each resource in the first slot.
-    most_at_first: [i32; 4],
-    least_at_first: [i32; 4],
+    /// Left of each resource in the first slot.
+    at_first: [i32; 4],
     /// Least left of each resource in any slot.
     least_ever: [i32; 4],
     /// Cached results of comparing a series slot by slot.
@@ -29,12 +28,11 @@ pub(crate) struct FitFilter<'a> {
 
 impl<'a> FitFilter<'a> {
     pub(crate) fn new(screen: &'a Screen, left: &'a Left) -> Self {
-        let LeftWindows { least, most } = left.windows();
+        let least = left.least_in_windows();
         Self {
             screen,
             left,
-            most_at_first: most.map(|windows| windows[0]),
-            least_at_first: least.map(|windows| windows[0]),
+            at_first: least.map(|windows| windows[0]),
             least_ever: least.map(|windows| windows.into_iter().fold(i32::MAX, i32::min)),
             remembered: HashMap::new(),
         }
@@ -68,10 +66,10 @@ impl<'a> FitFilter<'a> {
     fn decide_by_outline(&self, row: Row) -> Option<Result<(), Resource>> {
         let Outline { at_first, at_most } = self.screen.outline(row);
         for (i, resource) in Resource::ALL.into_iter().enumerate() {
-            if at_first[i] > self.most_at_first[i] {
+            if at_first[i] > self.at_first[i] {
                 return Some(Err(resource));
             }
-            if at_first[i] >= self.least_at_first[i] {
+            if at_first[i] >= self.at_first[i] {
                 return None;
             }
         }
@@ -86,7 +84,7 @@ impl<'a> FitFilter<'a> {
         row: Row,
         need: impl FnOnce() -> Need<'b>,
     ) -> Result<(), Resource> {
-        let least = &self.left.windows().least;
+        let least = self.left.least_in_windows();
         let windows = self.screen.windows(row);
         let below_least = |resource| below(&windows[resource as usize], &least[resource as usize]);
         let memory = below_least(Resource::Memory);
@@ -151,7 +149,7 @@ impl<'a> FitFilter<'a> {
         let (from, to) = window_slots(window);
         // Otherwise another resource could lack in an earlier slot of the window.
         let is_first = to == from + 1 || open.next().is_none();
-        let most = self.left.windows().most[resource as usize][window];
+        let most = self.left.most_in_windows()[resource as usize][window];
         (is_first && self.screen.windows(row)[resource as usize][window] > most).then_some(resource)
     }
 
@@ -168,7 +166,7 @@ impl<'a> FitFilter<'a> {
     }
 
     fn is_open(&self, row: Row, resource: Resource, window: usize) -> bool {
-        let least = self.left.windows().least[resource as usize][window];
+        let least = self.left.least_in_windows()[resource as usize][window];
         self.screen.windows(row)[resource as usize][window] >= least
     }
 }
