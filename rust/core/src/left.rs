@@ -277,6 +277,38 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn after_a_change_every_form_is_that_of_the_slots(
+            executors in prop::collection::vec(executor(), 1..5),
+            capacity in prop::array::uniform4(prop_oneof![Just(0.0), 1e9..4e9]),
+        ) {
+            let capacity = Amounts::rounded_down(Resources::from_array(capacity));
+            let mut left = Left::of(capacity, Timeline::of(20, &executors[1..]));
+            // What is computed when asked for has been, before the change.
+            let _ = (left.most_in_windows(), left.memory_from(0));
+            left.timeline_mut().add(&executors[0]);
+            left.update(capacity);
+            let end = left.slots_ahead();
+            let coarse_of = |slot, resource| coarse(left.slot(slot).plus(left.tolerance()).get(resource));
+            for (resource, number) in Resource::ALL.into_iter().zip(0..) {
+                for window in 0..WINDOWS {
+                    let (from, to) = window_slots(window);
+                    // The slot after the last change stands for all later ones.
+                    let slots = from.min(end)..to.min(end + 1).max(from.min(end) + 1);
+                    let least = slots.clone().map(|slot| coarse_of(slot, resource)).min();
+                    let most = slots.map(|slot| coarse_of(slot, resource)).max();
+                    prop_assert_eq!(Some(left.least_in_windows()[number][window]), least);
+                    prop_assert_eq!(Some(left.most_in_windows()[number][window]), most);
+                }
+            }
+            let memory: Vec<_> = (0..=end).map(|slot| coarse_of(slot, Resource::Memory)).collect();
+            prop_assert_eq!(left.memory_from(0), memory);
+            let least = (0..=end).map(|slot| left.slot(slot)).reduce(Amounts::min);
+            prop_assert_eq!(Some(left.least()), least);
+        }
+    }
+
     /// An executor that would start later has started now, and one past its prediction ends with the slot of now.
     fn expected_at(executor: &Running, at_ms: i64, now_ms: i64) -> Resources {
         let started_ms = executor.start_ms.min(now_ms);
