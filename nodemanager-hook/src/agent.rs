@@ -203,7 +203,7 @@ impl Agent {
         }
         restore_all_heaps(&mut self.heaps, &mut self.host);
         let mut failed = self.host.actuator.remove_leaving_now();
-        failed += self.host.actuator.lowerings.open();
+        failed += self.host.actuator.open_elsewhere();
         failed += self.network.restore(&mut self.host.actuator.journal);
         let journal = &self.host.actuator.journal;
         failed += journal.jvms().len() + journal.all_former().count();

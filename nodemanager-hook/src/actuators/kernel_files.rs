@@ -56,7 +56,7 @@ impl KernelFiles {
         write_in_order(self, changes)
     }
 
-    /// Writes a value unless the file holds it. Returns whether it wrote. A failed write is
+    /// Writes a value unless the file shows it. Returns whether it wrote. A failed write is
     /// forgotten, so the next call tries again.
     pub fn write(
         &mut self,
@@ -64,7 +64,7 @@ impl KernelFiles {
         file: LimitFile,
         value: Value,
     ) -> Result<bool, KernelFileError> {
-        if self.value(group, file)? == value {
+        if file.shows_as(value, self.value(group, file)?) {
             return Ok(false);
         }
         let known = self.groups.entry(group.into()).or_default();

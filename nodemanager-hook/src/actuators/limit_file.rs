@@ -54,6 +54,10 @@ impl Value {
         }
     }
 
+    pub fn looser(self, other: Self) -> Self {
+        if other.is_looser_than(self) { other } else { self }
+    }
+
     pub fn tighter(self, other: Self) -> Self {
         if self.is_looser_than(other) { other } else { self }
     }

@@ -63,6 +63,8 @@ pub struct Circumstances<'a> {
     /// What the kernel may have to reclaim for the limit.
     pub reclaim_bytes: u64,
     pub disks: &'a [Device],
+    /// A memory limit that a thread is writing. Until that has ended, the limit only rises or is lifted.
+    pub open_write: Option<&'a Change>,
 }
 
 /// The limits that the kernel enforces.
@@ -133,6 +135,7 @@ impl Limiter {
         journal: &mut Journal,
     ) -> Vec<Result<LimitStep, LimitError>> {
         let mut steps = Vec::new();
+        let open = circumstances.open_write;
         for (controller, place) in &self.places {
             let target = match controller {
                 Controller::Cpu => self.cpu(place, planned, files),
@@ -142,7 +145,7 @@ impl Limiter {
             };
             match target {
                 Ok(Some(target)) => {
-                    let step = LimitStep::new(*controller, place, target, files, journal);
+                    let step = LimitStep::new(*controller, place, target, open, files, journal);
                     steps.push(step);
                 }
                 Ok(None) => {}
@@ -178,13 +181,19 @@ impl Limiter {
         }
     }
 
-    /// Takes over the memory limit that the files show after a thread has written it: another one than that of the step if
-    /// the write failed, or if another one was written meanwhile.
+    /// Takes over the memory limit that the files show after a thread's write. It differs from the step's limit if the write
+    /// failed, or if another limit was written meanwhile.
     pub fn take_over_written(&mut self, files: &mut KernelFiles) -> Result<(), KernelFileError> {
-        let Some(LimitPlace { group, version, .. }) = self.places.get(&Controller::Memory) else {
+        let Some(place) = self.places.get(&Controller::Memory) else {
             return Ok(());
         };
+        let LimitPlace { group, version, owner, .. } = place;
         let now_bytes = self.in_force.limits.memory_bytes;
+        if now_bytes.is_none() && *owner == Owner::ContainerExecutor {
+            // A limit that the file shows is the executor's.
+            files.forget(group);
+            return Ok(());
+        }
         if let Some(now_bytes) = now_bytes {
             let (file, bytes) = match version {
                 Version::One => (LimitFile::MemoryLimit, now_bytes),
@@ -228,11 +237,13 @@ impl Limiter {
 
     /// Finds whether `memory.max` is still to be written. A raise that failed may have raised it alone.
     pub fn recheck_memory_max(&mut self, files: &mut KernelFiles) {
-        let place = self.places.get(&Controller::Memory);
-        let Some((place, now_bytes)) = place.zip(self.in_force.limits.memory_bytes) else {
+        let Some(place) = self.places.get(&Controller::Memory) else {
             return;
         };
         files.forget(&place.group);
+        let Some(now_bytes) = self.in_force.limits.memory_bytes else {
+            return;
+        };
         if place.version == Version::Two {
             let max = shown(files, &place.group, LimitFile::MemoryMax, now_bytes);
             self.in_force.is_incomplete = max.is_none();
@@ -294,6 +305,10 @@ impl Limiter {
         if circumstances.is_near_limit && limits.memory_bytes.is_some_and(|now| limit_bytes <= now)
         {
             // A wake only raises.
+            return Ok(None);
+        }
+        let is_open = circumstances.open_write.is_some();
+        if is_open && limits.memory_bytes.is_none_or(|now| limit_bytes <= now) {
             return Ok(None);
         }
         // The agent itself writes a raise. It comes down again in steps, by threads.

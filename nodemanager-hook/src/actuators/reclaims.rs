@@ -11,7 +11,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{Change, KernelFileError, LimitFile, UrgentRaises, Value, file_access::write_text};
+use super::{Change, KernelFileError, UrgentRaises, Value, file_access::write_text};
 use crate::workers::{QueueFull, Workers};
 
 /// Groups whose limits are being lowered. Others wait for a later round.
@@ -37,7 +37,7 @@ pub struct Lowered {
 /// A write, for the agent and the thread. Never locked during a write.
 #[derive(Debug, Default)]
 struct State {
-    has_begun: bool,
+    begun: Option<Instant>,
     /// What the agent has written to the file since it queued the write.
     newest: Option<Value>,
 }
@@ -50,9 +50,8 @@ struct Lowering {
 
 #[derive(Debug)]
 struct Open {
-    file: LimitFile,
+    change: Change,
     state: Arc<Mutex<State>>,
-    queued: Instant,
     is_late: bool,
 }
 
@@ -64,10 +63,10 @@ impl Reclaims {
     }
 
     /// Queues a write for a group that has none; never waits.
-    pub fn lower(&mut self, change: Change, now: Instant) -> Result<(), QueueFull> {
-        let (group, file, state) = (change.group.clone(), change.file, Arc::default());
-        self.workers.submit(Lowering { change, state: Arc::clone(&state) })?;
-        self.open.insert(group, Open { file, state, queued: now, is_late: false });
+    pub fn lower(&mut self, change: Change) -> Result<(), QueueFull> {
+        let state = Arc::default();
+        self.workers.submit(Lowering { change: change.clone(), state: Arc::clone(&state) })?;
+        self.open.insert(change.group.clone(), Open { change, state, is_late: false });
         Ok(())
     }
 
@@ -76,16 +75,21 @@ impl Reclaims {
         self.open.contains_key(group)
     }
 
-    /// The writes that have not ended.
-    pub fn open(&self) -> usize {
-        self.open.len()
+    /// The queued change of the group's limit, if its write has not ended.
+    pub fn open_of(&self, group: &Path) -> Option<&Change> {
+        self.open.get(group).map(|open| &open.change)
+    }
+
+    /// The groups whose write has not ended.
+    pub fn open(&self) -> impl Iterator<Item = &Path> {
+        self.open.keys().map(PathBuf::as_path)
     }
 
     /// Makes the open write of the file, if there is one, end with this value. To be called before the agent itself writes
     /// the value.
     pub fn supersede(&self, change: &Change) {
         let open = self.open.get(&change.group);
-        if let Some(open) = open.filter(|open| open.file == change.file) {
+        if let Some(open) = open.filter(|open| open.change.file == change.file) {
             open.state.lock().newest = Some(change.value);
         }
     }
@@ -99,10 +103,13 @@ impl Reclaims {
         all
     }
 
-    /// Groups whose write takes too long, each once.
+    /// Groups whose write began [`LATE_AFTER`] ago or earlier, each once.
     pub fn late(&mut self, now: Instant) -> Vec<PathBuf> {
-        let is_late = |open: &Open| !open.is_late && now.duration_since(open.queued) >= LATE_AFTER;
-        let late = self.open.iter_mut().filter(|(_, open)| is_late(open));
+        let is_late = |open: &Open| {
+            let begun = open.state.lock().begun;
+            begun.is_some_and(|begun| now.duration_since(begun) >= LATE_AFTER)
+        };
+        let late = self.open.iter_mut().filter(|(_, open)| !open.is_late && is_late(open));
         late.map(|(group, open)| {
             open.is_late = true;
             group.clone()
@@ -119,22 +126,24 @@ impl Lowering {
             if state.newest.is_some() {
                 return Lowered { change, outcome: Ok(false) };
             }
-            state.has_begun = true;
+            state.begun = Some(Instant::now());
         }
         let write = |value| {
             let path = change.group.join(change.file.name());
             write_text(&path, &change.file.text(value))
         };
         let mut written = raises.unless_risen(&change.group, change.file, || write(change.value));
-        // v1 sets a limit only after it has reclaimed: the value that the agent wrote meanwhile may be lost by now.
+        // v1 sets a limit only after it has reclaimed: a value written meanwhile may be lost by now.
         let mut last = None;
         loop {
             let newest = state.lock().newest;
-            let Some(value) = newest.filter(|_| newest != last) else {
+            let risen = raises.risen(&change.group, change.file);
+            let wanted = newest.into_iter().chain(risen).reduce(Value::looser);
+            let Some(value) = wanted.filter(|_| wanted != last) else {
                 return Lowered { change, outcome: written.map(|()| last.is_none()) };
             };
             written = write(value);
-            last = newest;
+            last = wanted;
         }
     }
 }

@@ -122,6 +122,17 @@ impl UrgentRaises {
         write()
     }
 
+    /// The value of a limit file after a raise that the agent has not taken over yet.
+    pub(super) fn risen(&self, group: &Path, file: LimitFile) -> Option<Value> {
+        let known = self.groups.lock().values().find(|known| known.path == group).cloned()?;
+        let state = known.state.lock();
+        let limit_bytes = *state.outcome.as_ref()?.as_ref().ok()?;
+        Some(Value::AtMost(match file {
+            LimitFile::MemoryHigh => wake_at(limit_bytes),
+            _ => limit_bytes,
+        }))
+    }
+
     fn of_version_2(&self, group: &Path, file: LimitFile) -> Option<Arc<Group>> {
         if !matches!(file, LimitFile::MemoryMax | LimitFile::MemoryHigh) {
             return None;

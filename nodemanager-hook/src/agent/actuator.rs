@@ -100,7 +100,8 @@ impl Actuator {
         let steps: Vec<Vec<LimitStep>> = steps.collect();
         let prompt = steps.iter().flatten().filter(|step| !step.is_slow());
         let changes: Vec<&Change> = prompt.flat_map(|step| &step.changes).collect();
-        self.lowerings.supersede(&changes);
+        let kept = steps.iter().flatten().flat_map(|step| &step.kept);
+        self.lowerings.supersede(changes.iter().copied().chain(kept));
         let mut outcomes = self.files.write_all(&changes).into_iter();
         for (mut wanted, steps) in all.into_iter().zip(&steps) {
             for step in steps {
@@ -126,6 +127,7 @@ impl Actuator {
             is_near_limit: wanted.is_near_limit,
             reclaim_bytes: *reclaim_bytes,
             disks: &self.disks,
+            open_write: self.lowerings.open_of(container),
         };
         if wanted.limits.memory_bytes.is_some() && sensor.charges_elsewhere() {
             let message =
@@ -136,13 +138,8 @@ impl Actuator {
         let limiter = &container.limiter;
         let steps = limiter.steps(&wanted.limits, circumstances, files, journal);
         let mut possible = Vec::new();
-        // A limit that is being lowered may only rise meanwhile.
-        let is_open = self.lowerings.is_open(container);
-        let waits =
-            |step: &LimitStep| is_open && step.is_memory_up_to(limiter.in_force().memory_bytes);
         for step in steps {
             match step {
-                Ok(step) if waits(&step) => {}
                 Ok(step) => {
                     *reclaim_bytes = reclaim_bytes.saturating_sub(step.reclaimed_bytes);
                     possible.push(step);
@@ -191,8 +188,8 @@ impl Actuator {
         self.troubles.check("journal", saved);
     }
 
-    /// Takes over a memory limit that rose while the agent was busy. Otherwise the agent would take a limit below it for a raise,
-    /// which it writes without a look at what is charged.
+    /// Takes over a memory limit that rose while the agent was busy. Otherwise a limit between the former one and the risen one
+    /// would count as a raise, and so not be lowered in steps by threads.
     fn take_over_raises(&mut self, wanted: &mut Wanted<'_>) {
         let (id, container) = (wanted.id, &mut *wanted.container);
         let former = container.former_raise.take();
@@ -301,6 +298,11 @@ impl Actuator {
         let left = self.leaving.len();
         log::info!("{} groups removed", all - left);
         left
+    }
+
+    /// How many limits are still being lowered in groups that [`Self::remove_leaving_now`] does not count.
+    pub fn open_elsewhere(&self) -> usize {
+        self.lowerings.open_outside(&self.leaving)
     }
 
     /// Removes the groups around the containers' groups, and disables the controllers that the agent enabled for them, but

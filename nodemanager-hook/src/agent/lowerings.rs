@@ -34,15 +34,20 @@ impl Lowerings {
         Self { reclaims, reasons: BTreeMap::new(), ended: BTreeSet::new() }
     }
 
-    /// Whether a container's memory limit is being written.
-    pub fn is_open(&self, container: &NodeContainer) -> bool {
-        let place = container.limiter.place(Controller::Memory);
-        place.is_some_and(|place| self.reclaims.is_open(&place.group))
+    /// The queued change of a container's memory limit, if its write has not ended.
+    pub fn open_of(&self, container: &NodeContainer) -> Option<&Change> {
+        let place = container.limiter.place(Controller::Memory)?;
+        self.reclaims.open_of(&place.group)
     }
 
-    /// The limits that are being written.
+    /// How many writes have not ended.
     pub fn open(&self) -> usize {
-        self.reclaims.open()
+        self.reclaims.open().count()
+    }
+
+    /// How many writes have not ended in groups other than these.
+    pub fn open_outside(&self, groups: &BTreeSet<PathBuf>) -> usize {
+        self.reclaims.open().filter(|group| !groups.contains(*group)).count()
     }
 
     /// Whether a group cannot be removed: the kernel would wait for the end of the write.
@@ -50,8 +55,8 @@ impl Lowerings {
         self.reclaims.is_open(group)
     }
 
-    /// Makes the open writes end with the values that the agent is about to write.
-    pub fn supersede(&self, changes: &[&Change]) {
+    /// Makes the open writes end with the values that the agent is about to write, or that others have written.
+    pub fn supersede<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) {
         for change in changes {
             self.reclaims.supersede(change);
         }
@@ -74,7 +79,7 @@ impl Actuator {
     /// Queues a step of which [`LimitStep::is_slow`] holds. If too many wait, the next round tries again.
     pub fn lower(&mut self, wanted: &mut Wanted<'_>, step: &LimitStep, reason: Reason) {
         for change in &step.changes {
-            if self.lowerings.reclaims.lower(change.clone(), Instant::now()).is_err() {
+            if self.lowerings.reclaims.lower(change.clone()).is_err() {
                 return;
             }
             self.files.forget_value(&change.group, change.file);

@@ -40,8 +40,9 @@ pub struct FormerFile {
     pub file: LimitFile,
     /// Before the first limit.
     pub value: Value,
-    /// The agent's newest value, and an earlier one that the file may still have: the newest may not have been written.
-    written: [Option<Value>; 2],
+    /// The agent's newest value, and two earlier ones that the file may still get or have: the newest may not have been
+    /// written, and a thread may still write another one.
+    written: [Option<Value>; 3],
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -129,12 +130,12 @@ impl Entries {
             Edit::NoOrigin(group) => drop(self.origins.remove(&group)),
             Edit::FormerValue { group, file, value } => {
                 let known = self.former_values.entry(group).or_default();
-                known.push(FormerFile { file, value, written: [None; 2] });
+                known.push(FormerFile { file, value, written: [None; 3] });
             }
             Edit::Written { group, file, value } => {
                 let known = self.former_values.get_mut(&group).into_iter().flatten();
                 for known in known.filter(|known| known.file == file) {
-                    known.written = [Some(value), known.written[0]];
+                    known.written = [Some(value), known.written[0], known.written[1]];
                 }
             }
             Edit::NoFormerValue { group, file } => {
@@ -161,7 +162,7 @@ impl Entries {
     pub fn most_lines(&self) -> usize {
         let values: usize = self.former_values.values().map(Vec::len).sum();
         let groups = self.made.len() + self.origins.len() + self.passed_on.len();
-        groups + 3 * values + self.jvms.len() + 1
+        groups + 4 * values + self.jvms.len() + 1
     }
 
     /// The edits that make these entries from none.

@@ -25,6 +25,17 @@ fn a_value_that_the_file_holds_is_not_written_again() {
 }
 
 #[test]
+fn a_memory_limit_that_the_kernel_has_rounded_is_not_written_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let group = directory.path();
+    let (file, page) = (LimitFile::MemoryHigh, 4096);
+    fs::write(group.join(file.name()), (100 * page).to_string()).unwrap();
+    let mut files = KernelFiles::default();
+    assert!(!files.write(group, file, Value::AtMost(100 * page + 5)).unwrap());
+    assert!(files.write(group, file, Value::AtMost(200 * page)).unwrap());
+}
+
+#[test]
 fn a_group_made_again_under_its_old_name_is_written() {
     let root = Path::new("/sys/fs/cgroup/cpu");
     if !nix::unistd::geteuid().is_root() || !root.join("cpu.shares").exists() {

@@ -6,9 +6,7 @@ use elastane_protocol::Limits;
 
 use super::{InForce, LimitPlace, Owner};
 use crate::{
-    actuators::{
-        Change, KernelFiles, LimitError, LimitFile, Setting, Value, group_state::read_limit,
-    },
+    actuators::{Change, KernelFiles, LimitError, LimitFile, Setting, group_state::read_limit},
     cgroups::Controller,
     journal::Journal,
 };
@@ -39,6 +37,8 @@ pub struct LimitStep {
     pub reclaimed_bytes: u64,
     /// Files of the container executor that hold its own value after this step.
     pub(super) returned: Vec<(PathBuf, LimitFile)>,
+    /// Values that somebody else wrote, which stay. An open write of the file has to end with them.
+    pub kept: Vec<Change>,
 }
 
 impl Target {
@@ -56,17 +56,11 @@ impl LimitStep {
         self.reclaimed_bytes > 0 && matches!(&self.changes[..], [change] if reclaims(change))
     }
 
-    /// Whether this is a memory limit that is neither higher than `before` nor lifted.
-    pub fn is_memory_up_to(&self, before: Option<u64>) -> bool {
-        let next = self.in_force.limits.memory_bytes;
-        self.controller == Controller::Memory
-            && next.is_some_and(|next| before.is_none_or(|before| next <= before))
-    }
-
     pub(super) fn new(
         controller: Controller,
         place: &LimitPlace,
         target: Target,
+        open_write: Option<&Change>,
         files: &mut KernelFiles,
         journal: &mut Journal,
     ) -> Result<Self, LimitError> {
@@ -82,10 +76,11 @@ impl LimitStep {
             // The executor's own bound is never loosened.
             let former = journal.former(group, file).map(|former| former.value);
             let value = former.map_or(value, |former| value.tighter(former));
-            remember_written(group, file, value, journal)?;
-            changes.push(change(file, value));
+            let change = change(file, value);
+            remember_written(&change, open_write, journal)?;
+            changes.push(change);
         }
-        let mut returned = Vec::new();
+        let (mut returned, mut kept) = (Vec::new(), Vec::new());
         for file in lifted {
             match (owner, journal.former(group, file)) {
                 (Owner::Agent, _) => changes.push(change(file, file.lifted())),
@@ -95,6 +90,8 @@ impl LimitStep {
                     let shown = read_limit(group, file)?;
                     if former.is_own(shown) || shown == former.value {
                         changes.push(change(file, former.value));
+                    } else {
+                        kept.push(change(file, shown));
                     }
                     returned.push((group.clone(), file));
                 }
@@ -102,26 +99,28 @@ impl LimitStep {
             }
         }
         let Target { in_force, follows_use, reclaimed_bytes, .. } = target;
-        Ok(Self { changes, controller, in_force, follows_use, reclaimed_bytes, returned })
+        Ok(Self { changes, controller, in_force, follows_use, reclaimed_bytes, returned, kept })
     }
 }
 
 /// Journals a value before it is written. An earlier write may have failed, so the journal also keeps the agent's value
-/// that the file shows now.
+/// that the file shows now, and the value that a thread may still write.
 fn remember_written(
-    group: &Path,
-    file: LimitFile,
-    value: Value,
+    change: &Change,
+    open_write: Option<&Change>,
     journal: &mut Journal,
 ) -> Result<(), LimitError> {
-    let Some(former) = journal.former(group, file).filter(|former| !former.is_newest(value)) else {
+    let Change { group, file, value } = change;
+    let Some(former) = journal.former(group, *file).filter(|former| !former.is_newest(*value))
+    else {
         return Ok(());
     };
-    let shown = read_limit(group, file)?;
-    if former.is_own(shown) {
-        journal.remember_written(group, file, shown)?;
+    let shown = Some(read_limit(group, *file)?).filter(|shown| former.is_own(*shown));
+    let open = open_write.filter(|open| open.file == *file).map(|open| open.value);
+    for earlier in open.into_iter().chain(shown) {
+        journal.remember_written(group, *file, earlier)?;
     }
-    Ok(journal.remember_written(group, file, value)?)
+    Ok(journal.remember_written(group, *file, *value)?)
 }
 
 /// Journals the present values of the files that are limited for the first time.

@@ -12,6 +12,7 @@ const UNMEASURED: Circumstances<'static> = Circumstances {
     is_near_limit: false,
     reclaim_bytes: 64 * MIB,
     disks: &[],
+    open_write: None,
 };
 
 /// A parent group and a container's group in it, as plain files.

@@ -32,6 +32,10 @@ pub(in crate::agent) struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
+        Self::of(Owner::Agent)
+    }
+
+    pub fn of(owner: Owner) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
         let urgent_raises = Arc::new(UrgentRaises::new(64 * MIB));
@@ -64,7 +68,7 @@ impl Bench {
         let groups = MeasuredGroups { memory, ..MeasuredGroups::default() };
         bench.container.sensor.measure(groups).unwrap();
         bench.container.sensor.read_memory(&bench.actuator.proc).unwrap();
-        let (mount_point, owner) = (group.clone(), Owner::Agent);
+        let mount_point = group.clone();
         let place = LimitPlace { group, version: Version::Two, mount_point, owner };
         bench.container.limiter.limit_in(Controller::Memory, Some(place));
         bench

@@ -1,9 +1,12 @@
+mod executor;
+
 use std::fs::{self, File, OpenOptions};
 
 use nix::{sys::stat::Mode, unistd::mkfifo};
 
 use super::*;
 use crate::{
+    actuators::Owner,
     agent::actuator::bench::{Bench, MIB, WATCH},
     memory_watch::limit_that_wakes_at,
 };
@@ -38,12 +41,16 @@ impl Stuck {
 fn lower(bench: &mut Bench, group: &Path) {
     let (file, value) = (LimitFile::MemoryLimit, Value::AtMost(5));
     let change = Change { group: group.into(), file, value };
-    bench.actuator.lowerings.reclaims.lower(change, Instant::now()).unwrap();
+    bench.actuator.lowerings.reclaims.lower(change).unwrap();
 }
 
 /// A container below 800 MiB, most of which page cache fills.
 fn bench_with_page_cache() -> Bench {
-    let mut bench = Bench::new();
+    bench_of(Owner::Agent)
+}
+
+fn bench_of(owner: Owner) -> Bench {
+    let mut bench = Bench::of(owner);
     bench.limit(800);
     bench.set("memory.current", &(600 * MIB).to_string());
     bench
@@ -124,6 +131,23 @@ fn a_limit_that_was_not_lowered_counts_as_the_one_before_and_is_lowered_later() 
 }
 
 #[test]
+fn a_limit_that_somebody_lifted_after_its_write_is_written_again() {
+    let mut bench = bench_with_page_cache();
+    // A step of 64 MiB.
+    bench.set("memory.current", &(wake_at(640 * MIB) + 64 * MIB).to_string());
+    bench.limit(160);
+    bench.wait_for_threads();
+    assert_eq!(bench.max_and_high(), [800 * MIB, wake_at(640 * MIB)]);
+    for file in ["memory.max", "memory.high"] {
+        bench.set(file, "max");
+    }
+    bench.set("memory.current", &(100 * MIB).to_string());
+    // The value that the thread has written, now by the agent.
+    bench.limit(640);
+    assert_eq!(bench.max_and_high(), [640 * MIB, wake_at(640 * MIB)]);
+}
+
+#[test]
 fn a_group_is_not_removed_while_its_limit_is_written() {
     let mut bench = Bench::new();
     let stuck = Stuck::all_threads_of(&mut bench);
@@ -134,6 +158,7 @@ fn a_group_is_not_removed_while_its_limit_is_written() {
     bench.actuator.leaving.insert(group.clone());
     bench.actuator.remove_leaving();
     assert!(group.exists());
+    assert_eq!(bench.actuator.open_elsewhere(), THREADS, "it counts as a group that stays");
     stuck.release(&mut bench);
     bench.actuator.remove_leaving();
     assert!(!group.exists() && bench.actuator.leaving.is_empty());

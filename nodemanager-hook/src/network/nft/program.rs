@@ -7,7 +7,7 @@ use std::{
     process::{Command, Output, Stdio},
     sync::{
         atomic::{AtomicBool, Ordering},
-        mpsc::{self, Receiver, TryRecvError},
+        mpsc::{self, Receiver, RecvTimeoutError, TryRecvError},
     },
     thread,
     time::{Duration, Instant},
@@ -25,7 +25,7 @@ const PROGRAM: &str = "nft";
 const LONGEST: Duration = Duration::from_secs(2);
 /// How long the agent waits for counters, which it reads with each sample.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// After a call that took longer and changes nothing.
+/// For how long `nft` is not run after a call that exceeded [`LONGEST`].
 const PAUSE: Duration = Duration::from_secs(60);
 
 /// The longest part of an error message that is repeated.
@@ -62,10 +62,10 @@ pub struct Counter {
 #[derive(Debug)]
 pub struct Nft {
     program: PathBuf,
-    /// Whether a call took longer that changes rules. It may still do so at any time, so nobody knows them any more.
+    /// Whether a call that changes rules exceeded [`LONGEST`]. The kernel may still apply it at any time, so the rules are unknown.
     has_hung: AtomicBool,
     paused_until: Mutex<Option<Instant>>,
-    /// A call that reads counters and for which nobody waits any more.
+    /// A reading of counters that exceeded [`PATIENCE`]. It began after the last change of rules.
     late_reading: Mutex<Option<Receiver<Called>>>,
 }
 
@@ -107,8 +107,8 @@ impl Nft {
         Ok([handle(chains[0])?, handle(chains[1])?])
     }
 
-    /// All counters of the agent's table by name. Waits a moment; a call that takes longer goes on, and until it ends no
-    /// other one reads.
+    /// All counters of the agent's table by name. Waits for [`PATIENCE`]. A reading that takes longer goes on, and a later call
+    /// returns its counters, unless rules change before.
     pub fn counters(&self) -> Result<BTreeMap<String, Counter>, NftError> {
         let mut late_reading = self.late_reading.lock();
         if let Some(late) = late_reading.take() {
@@ -117,8 +117,7 @@ impl Nft {
                     *late_reading = Some(late);
                     return Err(NftError::StillReads);
                 }
-                // The counters of another moment.
-                Ok(called) => self.note(&called, false),
+                Ok(called) => return self.read(called),
                 Err(TryRecvError::Disconnected) => {}
             }
         }
@@ -134,8 +133,7 @@ impl Nft {
             *late_reading = Some(ended);
             return Err(NftError::StillReads);
         };
-        self.note(&called, false);
-        parse_counters(&accepted(called?)?)
+        self.read(called)
     }
 
     /// Whether nobody knows the rules any more.
@@ -146,10 +144,28 @@ impl Nft {
     /// Scripts are arguments: with `--json`, `nft` reads its input twice, and a pipe is empty the
     /// second time.
     fn run(&self, arguments: &[&str], changes_rules: bool) -> Result<Vec<u8>, NftError> {
+        self.end_late_reading();
         self.check_runs()?;
         let called = output_within(Command::new(&self.program).args(arguments), LONGEST);
         self.note(&called, changes_rules);
         accepted(called?)
+    }
+
+    /// Waits for a late reading and drops its counters: a group may get the number of one that has ended. A reading that hangs
+    /// shows that a change of rules would hang too.
+    fn end_late_reading(&self) {
+        let late = self.late_reading.lock().take();
+        match late.map(|late| late.recv_timeout(LONGEST)) {
+            Some(Ok(called)) => self.note(&called, false),
+            Some(Err(RecvTimeoutError::Timeout)) => self.note(&Err(too_long(LONGEST)), false),
+            Some(Err(RecvTimeoutError::Disconnected)) | None => {}
+        }
+    }
+
+    /// The counters in the answer of a reading.
+    fn read(&self, called: Called) -> Result<BTreeMap<String, Counter>, NftError> {
+        self.note(&called, false);
+        parse_counters(&accepted(called?)?)
     }
 
     fn check_runs(&self) -> Result<(), NftError> {
@@ -169,6 +185,10 @@ impl Nft {
             *self.paused_until.lock() = Some(Instant::now() + PAUSE);
         }
     }
+}
+
+fn too_long(longest: Duration) -> NftError {
+    NftError::TooLong { seconds: longest.as_secs_f32() }
 }
 
 /// The output of a call that did not fail.
@@ -199,7 +219,7 @@ fn output_within(command: &mut Command, longest: Duration) -> Called {
             if let Err(error) = killed {
                 log::warn!("{PROGRAM} goes on: {error}");
             }
-            Err(NftError::TooLong { seconds: longest.as_secs_f32() })
+            Err(too_long(longest))
         }
     }
 }

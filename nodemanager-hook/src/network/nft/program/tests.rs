@@ -1,4 +1,8 @@
-use std::{fs::OpenOptions, io::Write, path::Path};
+use std::{
+    fs::{File, OpenOptions},
+    io::Write,
+    path::Path,
+};
 
 use nix::{sys::stat::Mode, unistd::mkfifo};
 
@@ -6,11 +10,13 @@ use super::*;
 
 const PATIENCE_OF_TEST: Duration = Duration::from_secs(20);
 
-/// A program that answers once somebody writes a line to `DIRECTORY/go`.
+/// A program that answers once somebody writes a line to `DIRECTORY/go`: a counter with so many bytes.
 fn waiting_program(directory: &Path) -> Nft {
     let (program, go) = (directory.join("nft"), directory.join("go"));
     mkfifo(&go, Mode::S_IRWXU).unwrap();
-    let script = format!("#!/bin/sh\nread line < {}\necho '{{\"nftables\": []}}'\n", go.display());
+    let counter = r#"{"counter": {"name": "sent_1", "packets": 1, "bytes": %s}}"#;
+    let answer = format!("printf '{{\"nftables\": [{counter}]}}' $line");
+    let script = format!("#!/bin/sh\nread line < {}\n{answer}\n", go.display());
     // By another process: one that a test forks meanwhile would keep the file open, and nobody could run it.
     let write = "printf %s \"$0\" > \"$1\" && chmod 700 \"$1\"";
     let mut written = Command::new("sh");
@@ -42,20 +48,48 @@ fn a_reading_that_takes_long_holds_up_nobody_and_is_ended_at_last() {
     // The first call alone waits.
     let most = LONGEST / 2;
     assert!(begun.elapsed() < most, "{:?}", begun.elapsed());
-    assert!(matches!(answer_at_last(&nft), Err(NftError::Paused)));
+    assert!(matches!(answer_at_last(&nft), Err(NftError::TooLong { .. })));
+    assert!(matches!(nft.counters(), Err(NftError::Paused)));
     assert!(!nft.has_hung());
 }
 
 #[test]
-fn after_a_late_reading_the_next_one_reads_anew() {
+fn a_change_of_rules_does_not_begin_beside_a_reading_that_hangs() {
     let directory = tempfile::tempdir().unwrap();
     let nft = waiting_program(directory.path());
     assert!(matches!(nft.counters(), Err(NftError::StillReads)));
-    // Enough for both calls.
-    let mut go = OpenOptions::new().read(true).write(true).open(directory.path().join("go"));
-    go.as_mut().unwrap().write_all(b"line\nline\n").unwrap();
-    assert_eq!(answer_at_last(&nft).unwrap(), BTreeMap::new());
+    assert!(matches!(nft.apply("add table inet elastane"), Err(NftError::Paused)));
+    assert!(!nft.has_hung(), "the rules are known");
+}
+
+/// Bytes that the program counts with each of its next calls.
+fn let_go(directory: &Path, lines: &[u8]) -> File {
+    let mut go = OpenOptions::new().read(true).write(true).open(directory.join("go")).unwrap();
+    go.write_all(lines).unwrap();
+    go
+}
+
+#[test]
+fn counters_that_are_late_are_returned_by_the_next_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let nft = waiting_program(directory.path());
+    assert!(matches!(nft.counters(), Err(NftError::StillReads)));
+    let sent = |bytes| BTreeMap::from([("sent_1".to_owned(), Counter { packets: 1, bytes })]);
+    let _go = let_go(directory.path(), b"7\n8\n");
+    assert_eq!(answer_at_last(&nft).unwrap(), sent(7));
     assert!(nft.late_reading.lock().is_none());
+    assert_eq!(answer_at_last(&nft).unwrap(), sent(8), "the next one reads anew");
+}
+
+#[test]
+fn counters_from_before_a_change_of_rules_are_not_returned() {
+    let directory = tempfile::tempdir().unwrap();
+    let nft = waiting_program(directory.path());
+    assert!(matches!(nft.counters(), Err(NftError::StillReads)));
+    // The second line is for the change.
+    let _go = let_go(directory.path(), b"7\n0\n8\n");
+    nft.apply("add table inet elastane").unwrap();
+    assert_eq!(answer_at_last(&nft).unwrap()["sent_1"].bytes, 8);
 }
 
 #[test]
