@@ -61,8 +61,7 @@ public class MeasuredElastaneScheduler extends ElastaneScheduler
 
   private void check() {
     ClusterInvariants.check(this);
-    // A difference counts if the next check, or the one on the way of a heartbeat, finds it again.
-    link().guard().run("reconciliation", link().reconciliation()::checkAll);
+    Bookings.reconcile(this);
     Map<String, Long> counters = counters();
     for (String fault : SlsBenchmark.FAULTS) {
       if (counters.get(fault) != 0) {

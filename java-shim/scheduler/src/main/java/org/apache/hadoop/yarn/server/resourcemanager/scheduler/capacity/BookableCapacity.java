@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -30,10 +31,10 @@ final class BookableCapacity {
   private static final int NO_TIME_OUT = -1;
   private static final int CHANGES_AT_ONCE = 4096;
 
-  /** Of the core's changes, in a heartbeat. */
+  /** The most of the core's changes that a heartbeat takes over. */
   private static final int TAKEN_OVER_AT_ONCE = 64;
 
-  private final CoreHandle core;
+  private final ToIntFunction<NumberBuffer> bookableChanges;
   private final CoreNodes nodes;
   private final Function<NodeId, FiCaSchedulerNode> schedulerNodes;
   private final NodeResizes resizes;
@@ -41,7 +42,8 @@ final class BookableCapacity {
   private final Lock lock;
 
   /**
-   * Held while the core is asked. Whoever needs the scheduler's lock, too, takes that one first.
+   * Held while the core is asked. A thread that needs the scheduler's lock and this lock takes the
+   * scheduler's lock first.
    */
   private final ReentrantLock toldLock = new ReentrantLock();
 
@@ -49,7 +51,10 @@ final class BookableCapacity {
   private int toldCount;
   private int takenOver;
 
-  /** The core is being asked, or its answer is still to be taken over. */
+  /**
+   * The core is being asked, or its answer is still to be taken over, or nodes that could not be
+   * resized are to be tried again.
+   */
   private volatile boolean mayBeTold;
 
   /** No core is in service, and every node is to return to its registered size. */
@@ -66,10 +71,28 @@ final class BookableCapacity {
       Function<NodeId, FiCaSchedulerNode> schedulerNodes,
       NodeResizes.Resizer capacityScheduler,
       Lock lock) {
-    this.core = core;
+    this(core::bookableChanges, nodes, schedulerNodes, capacityScheduler, lock);
+  }
+
+  /**
+   * @param bookableChanges as {@link CoreHandle#bookableChanges}
+   * @param lock the scheduler's write lock
+   */
+  BookableCapacity(
+      ToIntFunction<NumberBuffer> bookableChanges,
+      CoreNodes nodes,
+      Function<NodeId, FiCaSchedulerNode> schedulerNodes,
+      NodeResizes.Resizer capacityScheduler,
+      Lock lock) {
+    this.bookableChanges = bookableChanges;
     this.nodes = nodes;
     this.schedulerNodes = schedulerNodes;
-    this.resizes = new NodeResizes(schedulerNodes, capacityScheduler, System::nanoTime);
+    this.resizes =
+        new NodeResizes(
+            record -> nodes.find(record.rmNode.getNodeID()) == record,
+            schedulerNodes,
+            capacityScheduler,
+            System::nanoTime);
     this.lock = lock;
     largest = new LargestRegistered(nodes::all);
   }
@@ -83,7 +106,7 @@ final class BookableCapacity {
     try {
       if (toldCount == 0) {
         mayBeTold = true;
-        toldCount = core.bookableChanges(told);
+        toldCount = bookableChanges.applyAsInt(told);
       }
     } finally {
       // A node that could not be resized is tried again once a second.
@@ -93,16 +116,14 @@ final class BookableCapacity {
   }
 
   /**
-   * Resizes this node, if it is among those that {@link #follow} was told of, and the next of the
-   * others.
+   * Resizes this node, if it is still to be resized, and the next of the others.
    *
-   * @param first null for none
    * @throws NodeResizeException if a node cannot be resized; a later call tries it again
    */
   void followOn(NodeId first) {
     lock.lock();
     try {
-      NodeRecord record = first == null ? null : nodes.find(first);
+      NodeRecord record = nodes.find(first);
       // While the core is being asked, heartbeats do not wait for its answer.
       if (mayBeTold && toldLock.tryLock()) {
         try {
@@ -122,7 +143,8 @@ final class BookableCapacity {
   }
 
   /**
-   * Takes over some of what {@link #follow} was told, and what it was told of these nodes.
+   * Takes over the next {@code count} ratios that {@link #follow} was told, and those of the nodes
+   * {@code wanted}.
    *
    * <p>The caller holds both locks.
    */
@@ -131,19 +153,20 @@ final class BookableCapacity {
       forgetTold();
       return;
     }
-    if (toldCount > 0) {
-      largest.changed();
-    }
-    for (NodeRecord record : wanted) {
-      for (int i = takenOver; i < toldCount; i++) {
-        if (told.get(3 * i) == record.number) {
-          takeOver(i);
-        }
-      }
-    }
     int end = Math.min(toldCount, takenOver + count);
-    while (takenOver < end) {
-      takeOver(takenOver++);
+    boolean anySet = false;
+    try {
+      for (NodeRecord record : wanted) {
+        anySet |= takeOver(record);
+      }
+      while (takenOver < end) {
+        anySet |= takeOver(takenOver++);
+      }
+    } finally {
+      // Not before the last ratio is set: another thread would keep what it found among the old.
+      if (anySet) {
+        largest.changed();
+      }
     }
     if (takenOver == toldCount) {
       resizes.addThoseLeft();
@@ -151,14 +174,37 @@ final class BookableCapacity {
     }
   }
 
-  private void takeOver(int index) {
+  /** Whether the answer names the node; it names each node once at most. */
+  private boolean takeOver(NodeRecord record) {
+    for (int i = takenOver; i < toldCount; i++) {
+      if (told.get(3 * i) == record.number) {
+        return takeOver(i);
+      }
+    }
+    return false;
+  }
+
+  /** Whether the node is still known. */
+  private boolean takeOver(int index) {
     NodeRecord record = nodes.find(told.get(3 * index));
-    if (record != null) {
-      record.setRatio(new NodeRecord.Ratio(told.get(3 * index + 1), told.get(3 * index + 2)));
-      resizes.add(record);
+    if (record == null) {
+      return false;
+    }
+    record.setRatio(new NodeRecord.Ratio(told.get(3 * index + 1), told.get(3 * index + 2)));
+    resizes.add(record);
+    return true;
+  }
+
+  private void forgetAnswer() {
+    toldLock.lock();
+    try {
+      forgetTold();
+    } finally {
+      toldLock.unlock();
     }
   }
 
+  /** The caller holds {@link #toldLock}. */
   private void forgetTold() {
     toldCount = 0;
     takenOver = 0;
@@ -191,9 +237,17 @@ final class BookableCapacity {
     }
   }
 
-  /** Whether nodes are left that {@link #followOn} or {@link #lowerSome} resizes. */
+  /**
+   * Whether {@link #followOn} has something to do: an answer of the core to take over or to wait
+   * for, nodes to resize or to try again, or queues to recompute.
+   */
   boolean hasMoreToResize() {
     return mayBeTold || !resizes.isEmpty();
+  }
+
+  /** Whether {@link #lowerSome} has something to do before it tries nodes again that failed. */
+  boolean hasMoreToLower() {
+    return !resizes.isEmpty();
   }
 
   /** Whether a node is raised, or still to be resized. */
@@ -227,12 +281,7 @@ final class BookableCapacity {
       lowered = false;
       resizes.clear();
       // The former core's numbers.
-      toldLock.lock();
-      try {
-        forgetTold();
-      } finally {
-        toldLock.unlock();
-      }
+      forgetAnswer();
       // Also those that could not be lowered.
       nodes.all().forEach(resizes::add);
     } finally {
@@ -289,6 +338,7 @@ final class BookableCapacity {
     }
     lowering = true;
     // Changes that are not applied yet have to be forgotten, and every node looked at.
+    forgetAnswer();
     resizes.clear();
     long nowMs = Time.monotonicNow();
     for (NodeRecord record : nodes.all()) {

@@ -1,18 +1,25 @@
 package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.util.Time;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Work that a heartbeat asks for once a second, on a thread of its own. It goes through all nodes,
- * which takes milliseconds in a large cluster, and other heartbeats would wait.
+ * Work for which heartbeats wake a thread once a second. It visits all nodes, which takes
+ * milliseconds in a large cluster, and other heartbeats would wait meanwhile.
  */
 final class Housekeeping {
+  private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
+
   static final long INTERVAL_MS = 1000;
+  private static final long CLOSE_WAIT_MS = 5000;
 
   private final CoreGuard guard;
   private final Runnable work;
@@ -21,12 +28,19 @@ final class Housekeeping {
   private final AtomicBoolean underWay = new AtomicBoolean();
   private final ExecutorService executor =
       // Has no thread before the first heartbeat: a standby needs none.
-      Executors.newSingleThreadExecutor(
+      new ThreadPoolExecutor(
+          1,
+          1,
+          0,
+          TimeUnit.MILLISECONDS,
+          new LinkedBlockingQueue<>(),
           task -> {
             Thread thread = new Thread(task, "elastane-housekeeping");
             thread.setDaemon(true);
             return thread;
-          });
+          },
+          // Work that a heartbeat begins while the scheduler stops is left out.
+          new ThreadPoolExecutor.DiscardPolicy());
 
   Housekeeping(CoreGuard guard, Runnable work) {
     this(guard, work, Time::monotonicNow);
@@ -57,15 +71,28 @@ final class Housekeeping {
   private boolean begin() {
     executor.execute(
         () -> {
-          guard.always("housekeeping", work);
-          underWay.set(false);
+          try {
+            guard.always("housekeeping", work);
+          } finally {
+            underWay.set(false);
+          }
         });
     return true;
   }
 
-  /** Ends the thread, after work that is under way. Later heartbeats do nothing. */
+  /**
+   * Ends the thread. Waits some seconds for work that is under way, as the core is closed next.
+   * Later heartbeats do nothing.
+   */
   void close() {
     nextMs.set(Long.MAX_VALUE);
     executor.shutdown();
+    try {
+      if (!executor.awaitTermination(CLOSE_WAIT_MS, TimeUnit.MILLISECONDS)) {
+        LOG.warn("Housekeeping has not ended within {} ms", CLOSE_WAIT_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

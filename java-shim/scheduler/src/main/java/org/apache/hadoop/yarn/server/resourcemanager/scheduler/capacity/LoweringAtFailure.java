@@ -41,11 +41,11 @@ final class LoweringAtFailure {
     }
   }
 
-  /** Lowers all nodes that can be lowered. */
+  /** Lowers all nodes that can be lowered. Those that cannot are tried once. */
   void all() {
     do {
       some();
-    } while (mustLower() && bookable.hasMoreToResize());
+    } while (mustLower() && bookable.hasMoreToLower());
   }
 
   /**

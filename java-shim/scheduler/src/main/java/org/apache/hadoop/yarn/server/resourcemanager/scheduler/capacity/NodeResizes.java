@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -15,12 +16,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The nodes that are to be resized to their bookable capacity, a few in each call, the one that has
- * waited longest first. All others wait for CapacityScheduler's lock meanwhile. As every node has
- * its heartbeat, one resize in each call is enough for all nodes within one heartbeat interval.
+ * The nodes that are to be resized to their bookable capacity. Each call resizes a few of them, the
+ * one that has waited longest first, because all other threads wait for CapacityScheduler's lock
+ * meanwhile. As every node has its heartbeat, all nodes are resized within about one heartbeat
+ * interval: a call resizes at least one node, unless it recomputes the queues.
  *
- * <p>CapacityScheduler recomputes every queue for each resize that it is told of, which takes
- * longer than the resize where queues and applications are many. Here the queues are recomputed
+ * <p>CapacityScheduler recomputes every queue for each resize that it is told of. With many queues
+ * and applications the recomputation takes longer than the resize. Here the queues are recomputed
  * when no node is left to resize, and ten times a second at most until then.
  *
  * <p>The caller holds the scheduler's write lock, except in {@link #isEmpty} and {@link
@@ -38,6 +40,7 @@ final class NodeResizes {
   /** How old the queues' sizes may be while nodes wait to be resized. */
   static final long OUTDATED_QUEUES_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  private final Predicate<NodeRecord> isCurrent;
   private final Function<NodeId, FiCaSchedulerNode> schedulerNodes;
   private final Resizer capacityScheduler;
   private final LongSupplier clockNs;
@@ -66,10 +69,15 @@ final class NodeResizes {
     void recomputeQueues();
   }
 
+  /**
+   * @param isCurrent whether the node has not registered again under another record, or left
+   */
   NodeResizes(
+      Predicate<NodeRecord> isCurrent,
       Function<NodeId, FiCaSchedulerNode> schedulerNodes,
       Resizer capacityScheduler,
       LongSupplier clockNs) {
+    this.isCurrent = isCurrent;
     this.schedulerNodes = schedulerNodes;
     this.capacityScheduler = capacityScheduler;
     this.clockNs = clockNs;
@@ -105,7 +113,8 @@ final class NodeResizes {
   }
 
   /**
-   * Resizes the next nodes, or recomputes the queues: both together only where that is short.
+   * Resizes the next nodes, or recomputes the queues. Does both only if the resizes took less than
+   * {@link #CALL_NS}.
    *
    * @param first the node that is about to be offered, which a commit would have resized; null for
    *     none
@@ -164,6 +173,10 @@ final class NodeResizes {
    */
   private int resize(NodeRecord record) {
     try {
+      if (!isCurrent.test(record)) {
+        // Its ratio was that of the former registration.
+        return 0;
+      }
       if (mustNotGrowYet(record)) {
         later.add(record);
       } else if (apply(record)) {

@@ -34,4 +34,11 @@ final class NumberBuffer {
   int get(int index) {
     return numbers.getInt(index * Integer.BYTES);
   }
+
+  /** Writes numbers as the core does. */
+  void putForTest(int index, int... written) {
+    for (int i = 0; i < written.length; i++) {
+      numbers.putInt((index + i) * Integer.BYTES, written[i]);
+    }
+  }
 }

@@ -5,15 +5,19 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import org.apache.hadoop.util.Time;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -28,13 +32,17 @@ import org.slf4j.LoggerFactory;
  * first one is logged.
  *
  * <p>The core is told shortly before or after CapacityScheduler changes its state, and no lock
- * covers both. A difference therefore counts only if it is found twice, a second apart.
+ * covers both. A difference therefore counts only if it is found twice, a second apart or more.
+ * CapacityScheduler does not find a node while the node is resized; such a node is compared later.
  */
 final class Reconciliation {
   private static final Logger LOG = LoggerFactory.getLogger(Reconciliation.class);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final TypeReference<Set<String>> IDS = new TypeReference<Set<String>>() {};
   private static final long BYTES_PER_MIB = 1024L * 1024L;
+
+  /** How long a difference lasts at the least before it is mended. */
+  static final long APART_MS = 1000;
 
   /** Calls in which every node is compared; there is one call a second. */
   private static final int CALLS = 60;
@@ -46,7 +54,10 @@ final class Reconciliation {
   private final ElastaneMetrics metrics;
   private final AtomicBoolean logged = new AtomicBoolean();
   private final Queue<NodeRecord> toCheck = new ArrayDeque<>();
-  private Map<NodeRecord, Set<String>> suspected = new HashMap<>();
+
+  /** The containers that differ on each node, and since when. */
+  private final Map<NodeRecord, Map<String, Long>> suspected = new HashMap<>();
+
   private int inEachCall;
 
   Reconciliation(
@@ -75,54 +86,81 @@ final class Reconciliation {
     check(next);
   }
 
-  /** Compares every node. */
+  /** Compares every node. A difference counts if a later call, of either method, finds it again. */
   synchronized void checkAll() {
-    check(new ArrayList<>(nodes.all()));
+    check(nodes.all());
   }
 
-  private void check(List<NodeRecord> next) {
-    Map<NodeRecord, Set<String>> former = suspected;
-    suspected = new HashMap<>();
-    former.forEach(this::mendIfStill);
-    for (NodeRecord record : next) {
-      Set<String> differing = differing(record, bookedOn(record));
-      if (!differing.isEmpty()) {
-        suspected.put(record, differing);
-      }
+  /** Whether a difference was found that a later call may mend. */
+  synchronized boolean isAnySuspected() {
+    return !suspected.isEmpty();
+  }
+
+  private void check(Collection<NodeRecord> next) {
+    Set<NodeRecord> toCompare = new LinkedHashSet<>(suspected.keySet());
+    toCompare.addAll(next);
+    toCompare.forEach(this::compare);
+  }
+
+  private void compare(NodeRecord record) {
+    if (!isKnown(record)) {
+      suspected.remove(record);
+      return;
     }
-  }
-
-  private void mendIfStill(NodeRecord record, Set<String> before) {
     Map<String, RMContainer> running = bookedOn(record);
+    if (running == null) {
+      return;
+    }
+    Map<String, Long> former = suspected.getOrDefault(record, Collections.emptyMap());
+    long beganMs = Time.monotonicNow();
     Set<String> differing = differing(record, running);
-    differing.retainAll(before);
+    Map<String, Long> sinceMs = new HashMap<>();
     for (String container : differing) {
-      containers.mend(ContainerId.fromString(container), running.get(container), record);
-      metrics.bookingMended();
-      if (logged.compareAndSet(false, true)) {
-        LOG.error(
-            "The core had booked {} on {} otherwise than CapacityScheduler, and was told; further"
-                + " ones are only counted (BookingsMended)",
-            container,
-            record.rmNode.getNodeID());
+      if (former.containsKey(container) && beganMs - former.get(container) >= APART_MS) {
+        mend(container, record, running);
+      } else {
+        sinceMs.put(container, former.getOrDefault(container, Time.monotonicNow()));
       }
+    }
+    if (sinceMs.isEmpty()) {
+      suspected.remove(record);
+    } else {
+      suspected.put(record, sinceMs);
     }
   }
 
+  private void mend(String container, NodeRecord record, Map<String, RMContainer> running) {
+    containers.mend(ContainerId.fromString(container), running.get(container), record);
+    metrics.bookingMended();
+    if (logged.compareAndSet(false, true)) {
+      LOG.error(
+          "The core had booked {} on {} otherwise than CapacityScheduler, and was told; further"
+              + " ones are only counted (BookingsMended)",
+          container,
+          record.rmNode.getNodeID());
+    }
+  }
+
+  /** What CapacityScheduler has booked on a node; null if it does not find the node now. */
   private Map<String, RMContainer> bookedOn(NodeRecord record) {
     FiCaSchedulerNode node = schedulerNodes.apply(record.rmNode.getNodeID());
+    if (node == null) {
+      return null;
+    }
     Map<String, RMContainer> booked = new HashMap<>();
-    if (node != null) {
-      for (RMContainer container : CoreContainers.bookedOn(node)) {
-        booked.put(container.getContainerId().toString(), container);
-      }
+    for (RMContainer container : CoreContainers.bookedOn(node)) {
+      booked.put(container.getContainerId().toString(), container);
     }
     return booked;
   }
 
+  /** False if the node left, or registered again. */
+  private boolean isKnown(NodeRecord record) {
+    return nodes.find(record.rmNode.getNodeID()) == record;
+  }
+
   private Set<String> differing(NodeRecord record, Map<String, RMContainer> running) {
-    if (nodes.find(record.rmNode.getNodeID()) != record) {
-      // The node left, or registered again.
+    if (!isKnown(record)) {
       return new HashSet<>();
     }
     List<Map<String, Object>> described = new ArrayList<>();

@@ -27,9 +27,9 @@ final class SecondlyWork implements Runnable {
   @Override
   public void run() {
     // In mode observe as well: no node is resized, but the core does its own part in this call.
+    // Heartbeats resize the nodes. CapacityScheduler does not find a node while it is resized, and
+    // the thread that handles events looks nodes up without the scheduler's lock.
     guard.run("bookable capacity", bookable::follow);
-    // The first nodes at once, where heartbeats are few.
-    guard.run("bookable capacity", () -> bookable.followOn(null));
     guard.run("reconciliation", reconciliation::checkSome);
     guard.run("nodes drained", drains::follow);
     guard.part(memoryPreemption, memory::follow);

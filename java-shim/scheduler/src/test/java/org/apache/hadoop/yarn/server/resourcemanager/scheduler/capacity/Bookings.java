@@ -4,13 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** The core's bookings beside CapacityScheduler's. */
 final class Bookings {
+  /** A node may be suspected again while it is compared for the second time. */
+  private static final int MOST_WAITS = 3;
+
   private Bookings() {}
 
-  /** Lets the reconciliation compare every node, and once more what it suspects. */
+  /** Lets the reconciliation compare every node, and a second later once more if any differs. */
   static void reconcile(ElastaneScheduler scheduler) {
     Reconciliation reconciliation = scheduler.link().reconciliation();
-    for (int i = 0; i <= 2 * (scheduler.getNumClusterNodes() + 1); i++) {
-      scheduler.link().guard().run("reconciliation", reconciliation::checkSome);
+    scheduler.link().guard().run("reconciliation", reconciliation::checkAll);
+    for (int i = 0; i < MOST_WAITS && reconciliation.isAnySuspected(); i++) {
+      try {
+        Thread.sleep(Reconciliation.APART_MS);
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+      scheduler.link().guard().run("reconciliation", reconciliation::checkAll);
     }
   }
 

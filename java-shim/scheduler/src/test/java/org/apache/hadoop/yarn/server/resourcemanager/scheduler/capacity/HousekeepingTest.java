@@ -13,9 +13,10 @@ import org.elastane.Await;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A heartbeat does not wait for what goes through all nodes. */
+/** A heartbeat does not wait for work that visits all nodes. */
 class HousekeepingTest {
-  private final CoreGuard guard = new CoreGuard(new ElastaneMetrics());
+  private final ElastaneMetrics metrics = new ElastaneMetrics();
+  private final CoreGuard guard = new CoreGuard(metrics);
   private final AtomicLong nowMs = new AtomicLong(5);
   private final AtomicInteger begun = new AtomicInteger();
   private final AtomicInteger ended = new AtomicInteger();
@@ -83,14 +84,31 @@ class HousekeepingTest {
     housekeeping.heartbeat();
     Await.until("it has begun", () -> begun.get() == 1);
 
-    housekeeping.close();
+    Thread closing = new Thread(housekeeping::close);
+    closing.start();
+    Await.until("it waits", () -> closing.getState() == Thread.State.TIMED_WAITING);
     assertTrue(worker.isAlive(), "what is under way is not cut off");
+    assertEquals(0, ended.get());
     mayEnd.release();
 
+    closing.join(TimeUnit.SECONDS.toMillis(20));
+    assertFalse(closing.isAlive());
+    assertEquals(1, ended.get());
     Await.until("the thread has ended", () -> !worker.isAlive());
     nowMs.addAndGet(10 * Housekeeping.INTERVAL_MS);
     housekeeping.heartbeat();
     assertFalse(worker.isAlive());
     assertEquals(1, begun.get());
+  }
+
+  @Test
+  void aHeartbeatThatComesWhileTheSchedulerStopsIsNoFailure() {
+    housekeeping.close();
+    // Due even then, as for a heartbeat that found the work due just before.
+    nowMs.set(Long.MAX_VALUE);
+    housekeeping.heartbeat();
+
+    assertEquals(0, begun.get());
+    assertEquals(0, metrics.partFailureCount());
   }
 }

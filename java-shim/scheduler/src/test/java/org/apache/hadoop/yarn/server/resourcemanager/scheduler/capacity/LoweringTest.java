@@ -169,6 +169,7 @@ class LoweringTest {
       cluster.heartbeatUntil("all are lowered", () -> raised(cluster, nodes) == 0, nodes);
       assertTrue(
           scheduler.most <= MOST_RESIZES, scheduler.most + " nodes were lowered by one event");
+      assertFalse(scheduler.resizedBesideEvents, "the event thread would not find the nodes");
     }
   }
 
@@ -307,6 +308,7 @@ class LoweringTest {
   public static final class CountsResizes extends ElastaneScheduler {
     private volatile int most;
     private volatile long resizeNs;
+    private volatile boolean resizedBesideEvents;
     private int resizes;
 
     @Override
@@ -319,6 +321,7 @@ class LoweringTest {
     @Override
     public void updateNodeResource(RMNode node, ResourceOption size) {
       resizes++;
+      resizedBesideEvents |= Thread.currentThread().getName().contains("housekeeping");
       long beganNs = System.nanoTime();
       while (System.nanoTime() - beganNs < resizeNs) {
         Thread.onSpinWait();

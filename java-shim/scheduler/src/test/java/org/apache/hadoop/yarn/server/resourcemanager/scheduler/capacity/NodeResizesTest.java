@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -26,9 +27,11 @@ class NodeResizesTest {
 
   private final Map<NodeId, FiCaSchedulerNode> schedulerNodes = new HashMap<>();
   private final List<NodeRecord> records = new ArrayList<>();
+  private final Set<NodeRecord> outdated = new HashSet<>();
   private final Queues queues = new Queues();
   private final NodeResizes resizes =
-      new NodeResizes(schedulerNodes::get, queues, () -> queues.nowNs);
+      new NodeResizes(
+          record -> !outdated.contains(record), schedulerNodes::get, queues, () -> queues.nowNs);
 
   @BeforeEach
   void nodesAreToBeRaised() {
@@ -140,6 +143,21 @@ class NodeResizesTest {
 
     assertEquals(1, queues.recomputed);
     assertTrue(resizes.isEmpty());
+  }
+
+  @Test
+  void aNodeThatRegisteredAgainDoesNotTakeTheFormerRatio() {
+    resizes.clear();
+    records.subList(0, 3).forEach(resizes::add);
+    outdated.add(records.get(0));
+    outdated.add(records.get(1));
+
+    resizes.applyNow(new HashSet<>(Collections.singleton(records.get(1))));
+    resizes.applySome(records.get(0));
+
+    assertEquals(List.of(id(2)), queues.resized);
+    assertTrue(resizes.isEmpty());
+    assertFalse(resizes.areAnyLeft());
   }
 
   /** CapacityScheduler's part; each resize takes a given time. */

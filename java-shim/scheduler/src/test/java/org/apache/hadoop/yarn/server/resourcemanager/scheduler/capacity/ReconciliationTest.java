@@ -10,10 +10,14 @@ import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerState;
 import org.apache.hadoop.yarn.api.records.ContainerUpdateType;
+import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.UpdateContainerRequest;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
 import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerNode;
 import org.elastane.natives.Natives;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,6 +71,74 @@ class ReconciliationTest {
       Bookings.reconcile(cluster.scheduler());
       assertEquals(1024, bookedByCoreMib(cluster));
       assertEquals(1, cluster.metrics().bookingMendedCount());
+    }
+  }
+
+  @Test
+  void aNodeThatIsNotFoundWhileItIsResizedLosesNoBooking() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, HidesNodes.class, ResourceScheduler.class);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
+      withContainer(cluster, node, 2048);
+      HidesNodes scheduler = (HidesNodes) cluster.scheduler();
+
+      scheduler.hiding = true;
+      Bookings.reconcile(scheduler);
+      Thread.sleep(Reconciliation.APART_MS);
+      Bookings.reconcile(scheduler);
+
+      assertEquals(3072, bookedByCoreMib(cluster));
+      assertEquals(0, cluster.metrics().bookingMendedCount());
+      scheduler.hiding = false;
+    }
+  }
+
+  @Test
+  void aDifferenceOfANodeThatIsNotFoundIsMendedLater() throws Exception {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, HidesNodes.class, ResourceScheduler.class);
+    try (TestCluster cluster = TestCluster.start(conf)) {
+      cluster.bookingsDiffer();
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
+      MockAM master = withContainer(cluster, node, 2048);
+      HidesNodes scheduler = (HidesNodes) cluster.scheduler();
+      Reconciliation reconciliation = scheduler.link().reconciliation();
+      scheduler.link().core().finished(containerOf(cluster, master));
+      reconciliation.checkAll();
+      reconciliation.checkAll();
+      assertEquals(0, cluster.metrics().bookingMendedCount(), "a second has not passed");
+
+      scheduler.hiding = true;
+      Thread.sleep(Reconciliation.APART_MS);
+      reconciliation.checkAll();
+      assertEquals(1024, bookedByCoreMib(cluster));
+      assertEquals(0, cluster.metrics().bookingMendedCount());
+
+      scheduler.hiding = false;
+      reconciliation.checkAll();
+      assertEquals(3072, bookedByCoreMib(cluster));
+      assertEquals(1, cluster.metrics().bookingMendedCount());
+    }
+  }
+
+  @Test
+  void aDifferenceIsCountedBesideAnEarlierOneOnTheSameNode() throws Exception {
+    try (TestCluster cluster = TestCluster.start(TestCluster.enforcing(directory))) {
+      cluster.bookingsDiffer();
+      MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
+      MockAM master = withContainer(cluster, node, 2048);
+      CoreLink link = cluster.scheduler().link();
+      for (ContainerId container : cluster.containerIds(master)) {
+        link.core().finished(container);
+        link.reconciliation().checkAll();
+      }
+
+      Thread.sleep(Reconciliation.APART_MS);
+      link.reconciliation().checkAll();
+
+      assertEquals(3072, bookedByCoreMib(cluster));
+      assertEquals(2, cluster.metrics().bookingMendedCount());
     }
   }
 
@@ -157,5 +229,15 @@ class ReconciliationTest {
 
   private static long bookedByCoreMib(TestCluster cluster) throws Exception {
     return cluster.coreStatus().get("nodes").get(0).get("booked_memory_bytes").asLong() >> 20;
+  }
+
+  /** Finds no node, as beside a thread that resizes it. */
+  public static final class HidesNodes extends ElastaneScheduler {
+    private volatile boolean hiding;
+
+    @Override
+    public FiCaSchedulerNode getNode(NodeId node) {
+      return hiding ? null : super.getNode(node);
+    }
   }
 }
