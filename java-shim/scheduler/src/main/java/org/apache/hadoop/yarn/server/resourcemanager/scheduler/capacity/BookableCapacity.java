@@ -337,8 +337,9 @@ final class BookableCapacity {
       return;
     }
     lowering = true;
-    // Changes that are not applied yet have to be forgotten, and every node looked at.
-    forgetAnswer();
+    // Changes that are not applied yet have to be forgotten, and every node looked at. An answer of
+    // the core is
+    // forgotten by whoever would take it over: here it could not be awaited.
     resizes.clear();
     long nowMs = Time.monotonicNow();
     for (NodeRecord record : nodes.all()) {

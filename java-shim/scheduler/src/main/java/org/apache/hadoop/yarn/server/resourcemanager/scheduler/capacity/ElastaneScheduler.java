@@ -9,6 +9,7 @@ import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
+import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceOption;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
@@ -52,6 +53,8 @@ public class ElastaneScheduler extends CapacityScheduler {
   private Configuration openedBy;
 
   private SettingsReader settings;
+
+  private final NodeBeingResized beingResized = new NodeBeingResized();
 
   /**
    * Opens the core, on a standby too: applications are recovered before {@link #serviceStart}.
@@ -181,7 +184,8 @@ public class ElastaneScheduler extends CapacityScheduler {
       @Override
       public void resize(RMNode node, Resource size) {
         link.labelEvents().expect(node.getNodeID());
-        updateNodeResource(node, ResourceOption.newInstance(size, NO_OVERCOMMIT_TIME_OUT));
+        ResourceOption option = ResourceOption.newInstance(size, NO_OVERCOMMIT_TIME_OUT);
+        beingResized.during(getNode(node.getNodeID()), () -> updateNodeResource(node, option));
       }
 
       @Override
@@ -190,6 +194,16 @@ public class ElastaneScheduler extends CapacityScheduler {
         getRootQueue().updateClusterResource(cluster, new ResourceLimits(cluster));
       }
     };
+  }
+
+  @Override
+  public FiCaSchedulerNode getNode(NodeId id) {
+    return beingResized.find(id, super::getNode);
+  }
+
+  @Override
+  public FiCaSchedulerNode getSchedulerNode(NodeId id) {
+    return beingResized.find(id, super::getSchedulerNode);
   }
 
   /** As in CapacityScheduler, but never more than a node registered. */

@@ -27,8 +27,7 @@ final class SecondlyWork implements Runnable {
   @Override
   public void run() {
     // In mode observe as well: no node is resized, but the core does its own part in this call.
-    // Heartbeats resize the nodes. CapacityScheduler does not find a node while it is resized, and
-    // the thread that handles events looks nodes up without the scheduler's lock.
+    // Heartbeats resize the nodes: here others would wait for the scheduler's lock.
     guard.run("bookable capacity", bookable::follow);
     guard.run("reconciliation", reconciliation::checkSome);
     guard.run("nodes drained", drains::follow);

@@ -33,6 +33,11 @@ class BookableAnswersTest {
   private static final int NODES = 20;
   private static final Resource REGISTERED = Resource.newInstance(4096, 4);
 
+  static {
+    // Fields of a test use it.
+    NativeLibrary.load();
+  }
+
   @TempDir Path directory;
 
   private final CoreHandle core = new CoreHandle(true, new SteadyClock());
@@ -49,7 +54,6 @@ class BookableAnswersTest {
 
   @BeforeEach
   void nodesRegister() {
-    NativeLibrary.load();
     Configuration conf = TestCluster.enforcing(directory);
     core.setSettings(ElastaneConfiguration.settingsJson(conf));
     core.reopen();
@@ -113,11 +117,13 @@ class BookableAnswersTest {
     assertFalse(bookable.isLowered());
     assertEquals(6144, sizeMib(3));
     assertAllOthersAreLowered();
-    assertFalse(bookable.hasMoreToResize(), "the answer is forgotten");
     resizes.refused = null;
     lowerAll();
     assertTrue(bookable.isLowered());
     assertEquals(4096, sizeMib(3));
+    bookable.coreIsNew();
+    heartbeatsUntilAllAreResized();
+    assertEquals(4096, sizeMib(0), "the former core's answer is forgotten");
   }
 
   @Test

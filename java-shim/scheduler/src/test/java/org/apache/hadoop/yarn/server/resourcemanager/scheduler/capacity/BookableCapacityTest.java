@@ -128,7 +128,8 @@ class BookableCapacityTest {
       cluster.resourceManager().sendNodeEvent(node, RMNodeEventType.RECOMMISSION);
       cluster.resourceManager().waitForState(node.getNodeId(), NodeState.RUNNING);
       cluster.resourceManager().drainEvents();
-      assertEquals(6144, cluster.bookableMib(node));
+      // The core's last answer may still have to be taken over, which heartbeats do.
+      cluster.heartbeatUntil("the node is raised", () -> cluster.bookableMib(node) == 6144, node);
       assertFalse(cluster.schedulerNode(node).isOvercommitTimeOutSet());
       assertEquals(1, cluster.containers(master));
     }
