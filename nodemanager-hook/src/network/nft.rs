@@ -12,6 +12,8 @@ use std::{
 
 pub use program::NftError;
 
+use parking_lot::Mutex;
+
 use self::{
     program::{Counter, Nft},
     script::{DROPPED, GroupRules, Match, RECEIVED, SENT},
@@ -60,15 +62,30 @@ pub struct NftNetworks {
 #[derive(Debug)]
 struct Table {
     nft: Nft,
+    /// Groups that ended while `nft` did not run.
+    left: Mutex<Vec<EndedGroup>>,
+}
+
+/// A group whose rules are to be removed.
+#[derive(Debug)]
+struct EndedGroup {
+    script: String,
+    /// Kept until then: what another group with these numbers sends would be counted by the old rules too.
+    _numbers: Arc<Numbers>,
+}
+
+#[derive(Debug)]
+struct Numbers {
+    slot: Slot,
+    /// Resets the class id.
+    _class_id: Option<ClassId>,
 }
 
 #[derive(Debug)]
 struct NftGroup {
     handles: [u64; 2],
     rules: GroupRules,
-    slot: Slot,
-    /// Resets the class id after `drop` has removed the rules.
-    _class_id: Option<ClassId>,
+    numbers: Arc<Numbers>,
     table: Arc<Table>,
 }
 
@@ -87,7 +104,7 @@ impl NftNetworks {
     pub fn open(groups_by: GroupsBy) -> Result<Self, NetworkError> {
         let nft = Nft::default();
         nft.apply(&script::make_table())?;
-        Ok(Self { groups_by, slots: Arc::default(), table: Arc::new(Table { nft }) })
+        Ok(Self { groups_by, slots: Arc::default(), table: Arc::new(Table::of(nft)) })
     }
 }
 
@@ -95,6 +112,7 @@ impl Networks for NftNetworks {
     /// A process that joins the group later brings its open sockets along in `net_cls`, but not in
     /// version 2.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError> {
+        self.table.remove(None);
         let slot = SlotNumbers::take(&self.slots).ok_or_else(|| NetworkError::full(group))?;
         let (by, class_id) = match self.groups_by {
             GroupsBy::Path => (Match::Path(below_cgroup2(group)?), None),
@@ -109,8 +127,7 @@ impl Networks for NftNetworks {
         Ok(Box::new(NftGroup {
             handles,
             rules: GroupRules::default(),
-            slot,
-            _class_id: class_id,
+            numbers: Arc::new(Numbers { slot, _class_id: class_id }),
             table: Arc::clone(&self.table),
         }))
     }
@@ -129,7 +146,7 @@ impl Networks for NftNetworks {
 
 impl GroupNetwork for NftGroup {
     fn slot(&self) -> &Slot {
-        &self.slot
+        &self.numbers.slot
     }
 
     /// Bursts of one second and 64 KiB pass.
@@ -145,7 +162,7 @@ impl GroupNetwork for NftGroup {
 impl NftGroup {
     fn set(&mut self, rules: GroupRules) -> io::Result<()> {
         if rules != self.rules {
-            let script = script::set_rules(self.slot.number(), rules);
+            let script = script::set_rules(self.numbers.slot.number(), rules);
             self.table.nft.apply(&script).map_err(io::Error::other)?;
             self.rules = rules;
         }
@@ -155,10 +172,28 @@ impl NftGroup {
 
 impl Drop for NftGroup {
     fn drop(&mut self) {
-        let script = script::remove_group(self.slot.number(), self.handles);
-        if let Err(error) = self.table.nft.apply(&script) {
-            log::warn!("cannot remove the nft rules of a group: {error}");
-        }
+        let script = script::remove_group(self.numbers.slot.number(), self.handles);
+        self.table.remove(Some(EndedGroup { script, _numbers: Arc::clone(&self.numbers) }));
+    }
+}
+
+impl Table {
+    fn of(nft: Nft) -> Self {
+        Self { nft, left: Mutex::default() }
+    }
+
+    /// Removes the rules of this group and of those before it that are left. A group whose rules cannot be removed because
+    /// `nft` does not run now is left for the next call.
+    fn remove(&self, ended: Option<EndedGroup>) {
+        let mut left = self.left.lock();
+        left.extend(ended);
+        left.retain(|group| match self.nft.apply(&group.script) {
+            Ok(()) => false,
+            Err(error) => {
+                log::warn!("cannot remove the nft rules of a group: {error}");
+                error.may_pass()
+            }
+        });
     }
 }
 
@@ -202,7 +237,37 @@ fn below_cgroup2(group: &Path) -> Result<String, NetworkError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn a_group_that_ends_while_nft_does_not_run_keeps_its_numbers_until_its_rules_are_gone() {
+        let directory = tempfile::tempdir().unwrap();
+        let (nft, calls) = Nft::that_notes_its_calls(directory.path());
+        let slots = Arc::default();
+        let table = Arc::new(Table::of(nft));
+        let networks = NftNetworks {
+            groups_by: GroupsBy::Path,
+            slots: Arc::clone(&slots),
+            table: Arc::clone(&table),
+        };
+        let slot = SlotNumbers::take(&slots).unwrap();
+        let numbers = Arc::new(Numbers { slot, _class_id: None });
+        let rules = GroupRules::default();
+        table.nft.pause();
+        drop(NftGroup { handles: [7, 8], rules, numbers, table });
+
+        let other = SlotNumbers::take(&slots).unwrap();
+        assert_eq!(other.number(), 1, "the number of the ended group is in use");
+        assert!(!calls.exists(), "nft was run");
+
+        networks.table.nft.go_on();
+        // The program answers nothing that is understood.
+        assert!(networks.attach(Path::new("/sys/fs/cgroup/a")).is_err());
+        assert!(fs::read_to_string(&calls).unwrap().contains("handle 7"));
+        assert_eq!(SlotNumbers::take(&slots).unwrap().number(), 0);
+    }
 
     #[test]
     fn only_plain_paths_of_version_2_are_passed_to_nft() {

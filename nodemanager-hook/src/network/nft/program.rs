@@ -52,6 +52,16 @@ pub enum NftError {
     HasHung,
 }
 
+impl NftError {
+    /// Whether `nft` did not run, or did not end, so that another call may do what this one did not.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Start { .. } | Self::TooLong { .. } | Self::Paused | Self::HasHung => true,
+            Self::Refused { .. } | Self::Answer { .. } | Self::NoHandle | Self::StillReads => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counter {
     pub packets: u64,

@@ -10,17 +10,38 @@ use super::*;
 
 const PATIENCE_OF_TEST: Duration = Duration::from_secs(20);
 
+impl Nft {
+    /// A program that appends its arguments to the file returned, and that file.
+    pub fn that_notes_its_calls(directory: &Path) -> (Self, PathBuf) {
+        let (program, calls) = (directory.join("nft"), directory.join("calls"));
+        write_program(&program, &format!("echo \"$@\" >> {}", calls.display()));
+        (Self { program, ..Self::default() }, calls)
+    }
+
+    /// As after a call that hung.
+    pub fn pause(&self) {
+        self.note(&Err(too_long(LONGEST)), false);
+    }
+
+    pub fn go_on(&self) {
+        *self.paused_until.lock() = None;
+    }
+}
+
+/// By another process: one that a test forks meanwhile would keep the file open, and nobody could run it.
+fn write_program(program: &Path, script: &str) {
+    let write = "printf '#!/bin/sh\n%s\n' \"$0\" > \"$1\" && chmod 700 \"$1\"";
+    let mut written = Command::new("sh");
+    assert!(written.args(["-c", write, script]).arg(program).status().unwrap().success());
+}
+
 /// A program that answers once somebody writes a line to `DIRECTORY/go`: a counter with so many bytes.
 fn waiting_program(directory: &Path) -> Nft {
     let (program, go) = (directory.join("nft"), directory.join("go"));
     mkfifo(&go, Mode::S_IRWXU).unwrap();
     let counter = r#"{"counter": {"name": "sent_1", "packets": 1, "bytes": %s}}"#;
     let answer = format!("printf '{{\"nftables\": [{counter}]}}' $line");
-    let script = format!("#!/bin/sh\nread line < {}\n{answer}\n", go.display());
-    // By another process: one that a test forks meanwhile would keep the file open, and nobody could run it.
-    let write = "printf %s \"$0\" > \"$1\" && chmod 700 \"$1\"";
-    let mut written = Command::new("sh");
-    assert!(written.args(["-c", write, &script]).arg(&program).status().unwrap().success());
+    write_program(&program, &format!("read line < {}\n{answer}", go.display()));
     Nft { program, ..Nft::default() }
 }
 
