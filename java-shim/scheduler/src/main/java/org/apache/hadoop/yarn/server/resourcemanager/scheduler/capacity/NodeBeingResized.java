@@ -23,6 +23,8 @@ final class NodeBeingResized {
   }
 
   /**
+   * The node with this id, in the list or being resized.
+   *
    * @param listed looks into CapacityScheduler's list
    * @return null only if the node is unknown
    */
