@@ -64,7 +64,8 @@ impl Left {
         self.now = self.less(self.taken_now());
         self.most_in_windows.take();
         self.memory.take();
-        let least = self.least_by_window();
+        // The least is left where the most is in use.
+        let least = self.by_window(Amounts::max, Amounts::min);
         self.least = least.into_iter().fold(self.later, Amounts::min);
         self.least_in_windows = self.coarse_windows(least);
         // If this is small, no sum wraps around, so not every sum has to be checked. A day of any real cluster is.
@@ -106,13 +107,8 @@ impl Left {
         }
     }
 
-    /// The least left in a slot of each window: where the most is in use.
-    fn least_by_window(&self) -> [Amounts; WINDOWS] {
-        self.by_window(Amounts::max, Amounts::min)
-    }
-
-    /// `extreme` of what is in use in the slots of each window, subtracted, and `or_later` of that and what is left
-    /// later.
+    /// What is left of each window by the `extreme` use in its slots; in the window of the last change, `or_later` of
+    /// that and what is left later.
     fn by_window(
         &self,
         extreme: impl Fn(Amounts, Amounts) -> Amounts,

@@ -1,5 +1,6 @@
 //! Whether a row fits a node: bounds decide most rows, and [`Fit`] decides the rest.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::cluster::waiting::{Outline, Row, Screen};
@@ -66,11 +67,10 @@ impl<'a> FitFilter<'a> {
     fn decide_by_outline(&self, row: Row) -> Option<Result<(), Resource>> {
         let Outline { at_first, at_most } = self.screen.outline(row);
         for (i, resource) in Resource::ALL.into_iter().enumerate() {
-            if at_first[i] > self.at_first[i] {
-                return Some(Err(resource));
-            }
-            if at_first[i] >= self.at_first[i] {
-                return None;
+            match at_first[i].cmp(&self.at_first[i]) {
+                Ordering::Greater => return Some(Err(resource)),
+                Ordering::Equal => return None,
+                Ordering::Less => {}
             }
         }
         let fits = (0..4).fold(-1, |fits, i| fits & at_most[i].wrapping_sub(self.least_ever[i]));

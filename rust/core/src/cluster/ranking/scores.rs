@@ -11,7 +11,8 @@ pub(crate) struct Scores<'a> {
     by: ByPlan,
     left: &'a Left,
     screen: &'a Screen,
-    /// The earliest predicted end on the node, which is the horizon of all rows that live longer.
+    /// The earliest predicted end on the node, which is the horizon of all rows that live longer. None for a score
+    /// without a horizon.
     first_end: Option<FirstEnd<'a>>,
 }
 
@@ -30,7 +31,11 @@ impl<'a> Scores<'a> {
             left: left.sum(slots),
             demanded: screen.demanded().around(slots),
         };
-        Self { by, left, screen, first_end: left.first_end().map(up_to) }
+        let first_end = match by.score {
+            PlanScore::Remaining(_) => left.first_end().map(up_to),
+            PlanScore::Waiting(_) => None,
+        };
+        Self { by, left, screen, first_end }
     }
 
     /// A lower bound of the row's score.
