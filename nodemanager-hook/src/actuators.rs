@@ -24,7 +24,7 @@ pub use kernel_files::KernelFiles;
 pub use limit_error::LimitError;
 pub use limit_file::{Change, LimitFile, Setting, Value};
 pub use limiter::{Circumstances, LimitPlace, LimitStep, Limiter, Owner};
-pub use memory_limits::Margin;
+pub use memory_limits::{Margin, reclaiming};
 pub use own_groups::{OwnGroups, container_of, refused_by_systemd};
 pub use pass_on::take_back;
 pub use process_moves::{Moved, empty_group, move_process, no_former_group};

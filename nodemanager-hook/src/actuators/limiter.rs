@@ -18,7 +18,7 @@ use super::{
     file_access::read_value,
     group_state::{memory_limit_of, read_limit},
     memory_limits::{
-        Before, Margin, MemoryNow, lowest_limit, memory_v2, next_limit, reclaimed_for,
+        Before, Margin, MemoryNow, lowest_limit, memory_v2, next_limit, reclaimed_for, reclaiming,
     },
 };
 use crate::{
@@ -195,11 +195,8 @@ impl Limiter {
             return Ok(());
         }
         if let Some(now_bytes) = now_bytes {
-            let (file, bytes) = match version {
-                Version::One => (LimitFile::MemoryLimit, now_bytes),
-                Version::Two => (LimitFile::MemoryHigh, wake_at(now_bytes)),
-            };
-            if file.shows_as(Value::AtMost(bytes), read_limit(group, file)?) {
+            let (file, value) = reclaiming(*version, now_bytes);
+            if file.shows_as(value, read_limit(group, file)?) {
                 return Ok(());
             }
         }

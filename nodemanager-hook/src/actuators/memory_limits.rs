@@ -101,6 +101,15 @@ pub fn reclaimed_for(version: Version, limit_bytes: u64, charged_bytes: u64) -> 
     charged_bytes.saturating_sub(reached)
 }
 
+/// The file by which a memory limit makes the kernel reclaim, and what it has for this limit.
+pub fn reclaiming(version: Version, limit_bytes: u64) -> Setting {
+    let (file, bytes) = match version {
+        Version::One => (LimitFile::MemoryLimit, limit_bytes),
+        Version::Two => (LimitFile::MemoryHigh, wake_at(limit_bytes)),
+    };
+    (file, Value::AtMost(bytes))
+}
+
 /// Version 2: a container is slowed down above `memory.high`, where the watch wakes, and killed at
 /// `memory.max`. Lowering `memory.max` below the charged memory also kills. So `memory.high` falls
 /// first, and `memory.max` follows in a later round (`is_repeated`), once `charged_bytes` is below it. Also returns

@@ -13,11 +13,10 @@ use super::{
     container::NodeContainer,
 };
 use crate::{
-    actuators::{Change, LimitFile, LimitStep, Lowered, Reclaims, Value},
+    actuators::{Change, LimitStep, Lowered, Reclaims, reclaiming},
     audit::Reason,
-    cgroups::{Controller, Version},
+    cgroups::Controller,
     container_id::ContainerId,
-    memory_watch::wake_at,
 };
 
 #[derive(Debug)]
@@ -65,12 +64,8 @@ impl Lowerings {
     /// Makes the open write of a container's limit end with the limit to which it has risen.
     pub fn supersede_by_raise(&self, container: &NodeContainer, limit_bytes: u64) {
         if let Some(place) = container.limiter.place(Controller::Memory) {
-            let (file, bytes) = match place.version {
-                Version::One => (LimitFile::MemoryLimit, limit_bytes),
-                Version::Two => (LimitFile::MemoryHigh, wake_at(limit_bytes)),
-            };
-            let (group, value) = (place.group.clone(), Value::AtMost(bytes));
-            self.reclaims.supersede(&Change { group, file, value });
+            let (file, value) = reclaiming(place.version, limit_bytes);
+            self.reclaims.supersede(&Change { group: place.group.clone(), file, value });
         }
     }
 }

@@ -70,6 +70,7 @@ struct Table {
 #[derive(Debug)]
 struct EndedGroup {
     script: String,
+    is_told: bool,
     /// Kept until then: what another group with these numbers sends would be counted by the old rules too.
     _numbers: Arc<Numbers>,
 }
@@ -173,7 +174,11 @@ impl NftGroup {
 impl Drop for NftGroup {
     fn drop(&mut self) {
         let script = script::remove_group(self.numbers.slot.number(), self.handles);
-        self.table.remove(Some(EndedGroup { script, _numbers: Arc::clone(&self.numbers) }));
+        self.table.remove(Some(EndedGroup {
+            script,
+            is_told: false,
+            _numbers: Arc::clone(&self.numbers),
+        }));
     }
 }
 
@@ -187,10 +192,12 @@ impl Table {
     fn remove(&self, ended: Option<EndedGroup>) {
         let mut left = self.left.lock();
         left.extend(ended);
-        left.retain(|group| match self.nft.apply(&group.script) {
+        left.retain_mut(|group| match self.nft.apply(&group.script) {
             Ok(()) => false,
             Err(error) => {
-                log::warn!("cannot remove the nft rules of a group: {error}");
+                if !std::mem::replace(&mut group.is_told, true) {
+                    log::warn!("cannot remove the nft rules of a group: {error}");
+                }
                 error.may_pass()
             }
         });

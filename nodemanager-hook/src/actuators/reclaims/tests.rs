@@ -27,7 +27,7 @@ fn change(group: &Path, bytes: u64) -> Change {
     Change { group: group.into(), file, value }
 }
 
-/// Waits for so many writes to end.
+/// Waits until this number of writes has ended.
 fn collect(reclaims: &mut Reclaims, count: usize) -> Vec<Lowered> {
     let (mut all, deadline) = (Vec::new(), Instant::now() + PATIENCE);
     while all.len() < count {

@@ -6,9 +6,9 @@ use nix::{sys::stat::Mode, unistd::mkfifo};
 
 use super::*;
 use crate::{
-    actuators::Owner,
+    actuators::{LimitFile, Owner, Value},
     agent::actuator::bench::{Bench, MIB, WATCH},
-    memory_watch::limit_that_wakes_at,
+    memory_watch::{limit_that_wakes_at, wake_at},
 };
 
 /// As many as there are threads.

@@ -35,7 +35,7 @@ fn write_program(program: &Path, script: &str) {
     assert!(written.args(["-c", write, script]).arg(program).status().unwrap().success());
 }
 
-/// A program that answers once somebody writes a line to `DIRECTORY/go`: a counter with so many bytes.
+/// A program that waits for a line in `DIRECTORY/go` and answers with a counter of that number of bytes.
 fn waiting_program(directory: &Path) -> Nft {
     let (program, go) = (directory.join("nft"), directory.join("go"));
     mkfifo(&go, Mode::S_IRWXU).unwrap();
