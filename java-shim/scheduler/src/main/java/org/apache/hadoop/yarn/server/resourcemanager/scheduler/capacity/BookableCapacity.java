@@ -195,15 +195,6 @@ final class BookableCapacity {
     return true;
   }
 
-  private void forgetAnswer() {
-    toldLock.lock();
-    try {
-      forgetTold();
-    } finally {
-      toldLock.unlock();
-    }
-  }
-
   /** The caller holds {@link #toldLock}. */
   private void forgetTold() {
     toldCount = 0;
@@ -281,7 +272,12 @@ final class BookableCapacity {
       lowered = false;
       resizes.clear();
       // The former core's numbers.
-      forgetAnswer();
+      toldLock.lock();
+      try {
+        forgetTold();
+      } finally {
+        toldLock.unlock();
+      }
       // Also those that could not be lowered.
       nodes.all().forEach(resizes::add);
     } finally {
@@ -337,9 +333,9 @@ final class BookableCapacity {
       return;
     }
     lowering = true;
-    // Changes that are not applied yet have to be forgotten, and every node looked at. An answer of
-    // the core is
-    // forgotten by whoever would take it over: here it could not be awaited.
+    // Changes that are not applied yet have to be forgotten, and every node looked at. Whoever
+    // would
+    // take over an answer of the core forgets it: waiting for it here could take for ever.
     resizes.clear();
     long nowMs = Time.monotonicNow();
     for (NodeRecord record : nodes.all()) {

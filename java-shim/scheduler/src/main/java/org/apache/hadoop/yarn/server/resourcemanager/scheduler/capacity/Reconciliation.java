@@ -160,9 +160,6 @@ final class Reconciliation {
   }
 
   private Set<String> differing(NodeRecord record, Map<String, RMContainer> running) {
-    if (!isKnown(record)) {
-      return new HashSet<>();
-    }
     List<Map<String, Object>> described = new ArrayList<>();
     running.forEach((id, container) -> described.add(describe(id, container)));
     try {

@@ -103,13 +103,17 @@ class BookableAnswersTest {
     return schedulerNodes.get(id(node)).getTotalResource().getMemorySize();
   }
 
-  @Test
-  void aCoreThatFailsWhileItsAnswerIsHeldLeavesNoThreadInALoop() {
+  private void anotherAnswerIsHeldAndANodeIsRefused() {
     bookable.follow();
     heartbeatsUntilAllAreResized();
     resizes.refused = id(3);
     answered = 1200;
     bookable.follow();
+  }
+
+  @Test
+  void aCoreThatFailsWhileItsAnswerIsHeldLeavesNoThreadInALoop() {
+    anotherAnswerIsHeldAndANodeIsRefused();
     assertTrue(bookable.hasMoreToResize());
 
     lowerAll();
@@ -128,11 +132,7 @@ class BookableAnswersTest {
 
   @Test
   void aCoreThatFailsInItsAnswerWhileANodeIsLeftLeavesNoThreadInALoop() {
-    bookable.follow();
-    heartbeatsUntilAllAreResized();
-    resizes.refused = id(3);
-    answered = 1200;
-    bookable.follow();
+    anotherAnswerIsHeldAndANodeIsRefused();
     guard.run("a test", this::heartbeatsUntilAllAreResized);
     guard.run("a test", this::heartbeatsUntilAllAreResized);
     failing = true;

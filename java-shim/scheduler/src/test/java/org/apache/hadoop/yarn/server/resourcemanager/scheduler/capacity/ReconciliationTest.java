@@ -76,9 +76,7 @@ class ReconciliationTest {
 
   @Test
   void aNodeThatIsNotFoundWhileItIsResizedLosesNoBooking() throws Exception {
-    Configuration conf = TestCluster.enforcing(directory);
-    conf.setClass(YarnConfiguration.RM_SCHEDULER, HidesNodes.class, ResourceScheduler.class);
-    try (TestCluster cluster = TestCluster.start(conf)) {
+    try (TestCluster cluster = TestCluster.start(withHidingNodes())) {
       MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
       withContainer(cluster, node, 2048);
       HidesNodes scheduler = (HidesNodes) cluster.scheduler();
@@ -96,9 +94,7 @@ class ReconciliationTest {
 
   @Test
   void aDifferenceOfANodeThatIsNotFoundIsMendedLater() throws Exception {
-    Configuration conf = TestCluster.enforcing(directory);
-    conf.setClass(YarnConfiguration.RM_SCHEDULER, HidesNodes.class, ResourceScheduler.class);
-    try (TestCluster cluster = TestCluster.start(conf)) {
+    try (TestCluster cluster = TestCluster.start(withHidingNodes())) {
       cluster.bookingsDiffer();
       MockNM node = cluster.registerReporting("127.0.0.1:1", 8192, 8);
       MockAM master = withContainer(cluster, node, 2048);
@@ -175,6 +171,12 @@ class ReconciliationTest {
           "CapacityScheduler has shrunk it", () -> cluster.allocatedMib(node) == 2048, node);
       assertEquals(2048, bookedByCoreMib(cluster));
     }
+  }
+
+  private Configuration withHidingNodes() {
+    Configuration conf = TestCluster.enforcing(directory);
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, HidesNodes.class, ResourceScheduler.class);
+    return conf;
   }
 
   /** CapacityScheduler looks for the place of an update by the node's host alone. */
