@@ -22,7 +22,7 @@ use elastane_agent::network::{
 use elastane_protocol::Limits;
 use netns::{
     Cable, End, Process, RIGHT, Sink, assert_counted, assert_near, counters, exchange,
-    link_bytes_per_s, mb_per_s, measured_for, rates, receive_rates,
+    link_bytes_per_s, mb_per_s, measured_for, rates, read_all, receive_rates,
 };
 use nix::{
     mount::{MntFlags, MsFlags, mount, umount2},
@@ -133,7 +133,7 @@ fn counts_limits_and_marks(cable: &Cable, networks: &NftNetworks, group: &Path, 
 
     exchange(cable, group, RIGHT, 8 * MB, 5 * MB);
     exchange(cable, other, RIGHT, MB, 2 * MB);
-    let all = networks.read().unwrap();
+    let all = read_all(networks);
     assert_counted(all.of(counted.slot()), 8 * MB, 5 * MB);
     assert_counted(all.of(counted_other.slot()), MB, 2 * MB);
 

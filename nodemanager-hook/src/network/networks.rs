@@ -11,7 +11,7 @@ pub trait Networks: Debug + Send {
     /// Fails for a group that another program has configured.
     fn attach(&self, group: &Path) -> Result<Box<dyn GroupNetwork>, NetworkError>;
 
-    /// Reads the counters of all attached groups.
+    /// Reads the counters of all attached groups. [`io::ErrorKind::WouldBlock`]: they come late, and a later call returns them.
     fn read(&self) -> io::Result<AllCounters>;
 
     /// Whether the backend counts traffic and limits received traffic. If not, counters stay 0 and

@@ -134,7 +134,7 @@ impl Networks for NftNetworks {
     }
 
     fn read(&self) -> io::Result<AllCounters> {
-        let counters = self.table.nft.counters().map_err(io::Error::other)?;
+        let counters = self.table.nft.counters().map_err(not_read)?;
         let count = self.slots.count();
         let all = (0..count).map(|number| counters_of(number, &counters));
         Ok(AllCounters(all.collect()))
@@ -215,6 +215,14 @@ impl Drop for Table {
             log::warn!("cannot remove the agent's nft table: {error}");
         }
     }
+}
+
+fn not_read(error: NftError) -> io::Error {
+    let kind = match error {
+        NftError::StillReads => io::ErrorKind::WouldBlock,
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, error)
 }
 
 fn counters_of(number: u32, counters: &BTreeMap<String, Counter>) -> NetworkCounters {

@@ -23,7 +23,7 @@ use nix::{
 #[allow(unused_imports, reason = "each test uses a part")]
 pub use self::traffic::{
     Sink, assert_counted, assert_near, counters, exchange, link_bytes_per_s, mb_per_s,
-    measured_for, play, rates, receive_rates,
+    measured_for, play, rates, read_all, receive_rates,
 };
 use crate::common::{skip, times_slower};
 

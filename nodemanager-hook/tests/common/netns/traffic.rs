@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    io::{Read, Write},
+    io::{self, Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     path::Path,
     sync::{
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use elastane_agent::network::{GroupNetwork, NetworkCounters, Networks};
+use elastane_agent::network::{AllCounters, GroupNetwork, NetworkCounters, Networks};
 
 use super::{Cable, End, LEFT, ROLE};
 use crate::common::{PATIENCE, times_slower, wait_until};
@@ -161,9 +161,22 @@ pub fn assert_counted(counters: NetworkCounters, sent: usize, received: usize) {
     }
 }
 
+/// The counters of all groups now. On a busy machine `nft` answers late.
+pub fn read_all(networks: &dyn Networks) -> AllCounters {
+    let mut all = None;
+    wait_until("counters", || {
+        all = match networks.read() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+            read => Some(read.unwrap()),
+        };
+        all.is_some()
+    });
+    all.unwrap()
+}
+
 /// The counters of one group now.
 pub fn counters(networks: &dyn Networks, counted: &dyn GroupNetwork) -> NetworkCounters {
-    networks.read().unwrap().of(counted.slot())
+    read_all(networks).of(counted.slot())
 }
 
 /// The rates of a TCP connection with a receive limit and then without it, in bytes per second. The
