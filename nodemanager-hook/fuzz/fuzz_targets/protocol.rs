@@ -3,7 +3,9 @@
 #![no_main]
 
 use elastane_agent::fuzzing::{check_plan, check_request};
-use elastane_protocol::{AgentRequest, Reply, Report, VERSION, decode, encode, frame};
+use elastane_protocol::{
+    AgentRequest, PREVIOUS_VERSION, Reply, VERSION, decode, decode_report, encode, frame,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -17,5 +19,10 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(again.is_ok_and(|again| again.is_ok()));
         check_plan(&reply);
     }
-    let _ = decode::<Report>(VERSION, bytes);
+    for version in [VERSION, PREVIOUS_VERSION] {
+        if let Ok(report) = decode_report(version, bytes) {
+            let again = encode(&report).map(|body| decode_report(VERSION, &body));
+            assert!(again.is_ok_and(|again| again.is_ok()));
+        }
+    }
 });
