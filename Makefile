@@ -35,6 +35,9 @@ SPARK_PLUGIN_VERSIONS ?= 4.1.1_2.13 3.5.5_2.12 3.5.5_2.13
 # Of `make test-versions`: versions of Hadoop, and test classes, with commas
 VERSIONS ?= 3.3.6 3.4.3 3.5.0
 VERSIONS_TESTS ?= ElastaneServletTest,RestAnswersTest,VisibleAnswersTest,SizesJsonTest,AdviceTest,CoreStatusTest,WaitReasonsTest,*LimitWordsTest
+# Of `make test-matrix`, with commas: HADOOP:JAVA:SPARK, and names of tests; those of tests/matrix if empty
+CELLS ?=
+MATRIX_TESTS ?=
 # Test programs that `make test-v2` leaves out
 V2_WITHOUT ?=
 # Of `make test-hadoop`: Hadoop's version, and a part of the classes or modes, with commas (empty: all)
@@ -71,7 +74,7 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
-	test-spark-plugin test-versions test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
+	test-spark-plugin test-versions test-matrix test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
 	bench-scheduler bench-sls bench-questions bench-limits bench-raise bench-contention bench-agent bench-learning bench-memory bench-reprovisioning bench-crowded \
 	bench-cluster \
 	build-replay test-reprovisioning dist dist-sbom clean
@@ -133,6 +136,9 @@ test-versions: build-rust ## tests the scheduler's one jar, its page and REST, w
 		outcome=$$(grep -o 'Tests run: [0-9]*, Failures: [0-9]*, Errors: [0-9]*, Skipped: [0-9]*$$' $$log | tail -1) && \
 		echo "Hadoop $$version: $${outcome:-no test ran}; the log is $$log"; \
 	done; exit $$failed
+
+test-matrix: fetch build ## tests the one jar and library in clusters of several versions of Hadoop, Java and Spark (CELLS, MATRIX_TESTS): 40 minutes
+	cd tests && $(PYTHON) -m matrix $(if $(CELLS),--cells $(CELLS)) $(if $(MATRIX_TESTS),--tests $(MATRIX_TESTS))
 
 test-page: fetch build-rust ## tests the live page and REST on a cluster with HADOOP_VERSION=3.5.0, or 3.3.6: 5 minutes; not part of `make test`
 	$(MAVEN_ANY_VERSION) --quiet package -DskipTests -pl java-shim/scheduler

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,12 @@ def java_program(name: str = "java") -> Path:
     return home / "bin" / name
 
 
+def jdk_program(name: str) -> Path:
+    """A program of a JDK: the one on the PATH, since JAVA_HOME may be a runtime (see matrix)."""
+    found = shutil.which(name)
+    return Path(found) if found else java_program(name)
+
+
 def java_environment(configuration: Path) -> dict[str, str]:
     """This process's environment plus Hadoop's configuration directory."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("HADOOP_")}
@@ -41,8 +48,10 @@ def java_command(
     options: Sequence[str] = (),
     arguments: Sequence[str] = (),
 ) -> list[str]:
+    # A source file is compiled first.
+    java = jdk_program("java") if main_class.endswith(".java") else java_program()
     return [
-        str(java_program()),
+        str(java),
         f"-Xmx{heap_mb}m",
         *JVM_OPTIONS,
         *options,

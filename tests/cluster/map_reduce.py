@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cluster.cluster import Cluster
 from cluster.hadoop_conf import write_configuration
-from cluster.java import JVM_OPTIONS, java_command, java_program, run_java
+from cluster.java import JVM_OPTIONS, java_command, jdk_program, run_java
 from cluster.paths import Checkout
 from cluster.waiting import wait_until
 
@@ -45,7 +45,9 @@ class RepeatedMap:
         write_configuration(configuration, client | self._properties(work, classes), work)
         jars = f"{checkout.hadoop_jars}/*"
         source = checkout.tests / "jobs" / "RepeatedMap.java"
-        compiler = [str(java_program("javac")), "-cp", jars, "-d", str(classes), str(source)]
+        # For the oldest Java that runs the job.
+        compiler = [str(jdk_program("javac")), "--release", "8", "-nowarn"]
+        compiler += ["-cp", jars, "-d", str(classes), str(source)]
         run_java(compiler, configuration)
         known = {listed["id"] for listed in cluster.resource_manager.applications()}
         run_java(

@@ -1,0 +1,1 @@
+"""One jar and one library on several versions of Hadoop, Java and Spark."""

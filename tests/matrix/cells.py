@@ -1,0 +1,44 @@
+"""What is combined with what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Java's runtimes of these versions are packages on PyPI, with all of java.se.
+RUNTIMES = {"11": "11.0.13.1", "17": "17.0.9.2", "21": "21.0.8.2"}
+
+# Spark 4 needs Java 17, and Hadoop 3.5 too.
+CELLS = (
+    "3.3.6:11:3.5.5",
+    "3.4.1:17:3.5.5",
+    "3.4.2:17:4.1.1",
+    "3.4.3:11:3.5.5",
+    "3.4.3:21:4.1.1",
+    "3.5.0:17:3.5.5",
+    "3.5.0:21:4.1.1",
+)
+
+
+class UnknownCell(ValueError):
+    """Text that names no cell."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cluster."""
+
+    hadoop: str
+    java: str
+    spark: str
+
+    @classmethod
+    def of(cls, text: str) -> Cell:
+        parts = text.split(":")
+        if len(parts) != 3 or not all(parts):
+            raise UnknownCell(f"{text}: HADOOP:JAVA:SPARK is allowed, such as {CELLS[0]}")
+        if parts[1] not in RUNTIMES:
+            raise UnknownCell(f"{text}: Java {parts[1]}: {', '.join(RUNTIMES)} are allowed")
+        return cls(*parts)
+
+    def __str__(self) -> str:
+        return f"Hadoop {self.hadoop}, Java {self.java}, Spark {self.spark}"
