@@ -21,6 +21,7 @@ from cluster.signals import undisturbed
 from cluster.waiting import wait_until
 
 REGISTER_SECONDS = 90.0
+ELECT_SECONDS = 60.0
 GROUP_PREFIX = "elastane-demo-"
 
 
@@ -81,7 +82,9 @@ class Cluster:
             node_manager.start()
         for manager in self.resource_managers:
             manager.wait_started()
-        if self.settings.resource_managers:
+        if self.settings.zookeeper:
+            self.resource_manager = self.wait_elected()
+        elif self.settings.resource_managers:
             self.administration.activate(self.resource_manager)
         self.wait_registered()
         if self.settings.hold_node_managers:
@@ -99,6 +102,16 @@ class Cluster:
         """Makes another ResourceManager active, once the former one no longer is."""
         self.administration.activate(manager, *options)
         self.resource_manager = manager
+
+    def wait_elected(self, *former: ResourceManager) -> ResourceManager:
+        """Waits until ZooKeeper has made another ResourceManager than `former` active."""
+        others = [one for one in self.resource_managers if one not in former]
+
+        def elected() -> ResourceManager | None:
+            active = (one for one in others if one.high_availability_state() == "ACTIVE")
+            return next(active, None)
+
+        return wait_until(elected, "an active ResourceManager", ELECT_SECONDS)
 
     def wait_registered(self) -> None:
         def all_running() -> bool:

@@ -25,13 +25,13 @@ MAIN_CLASS = "org.apache.hadoop.yarn.applications.distributedshell.Client"
 
 @dataclass(frozen=True)
 class Sleepers:
-    """An application whose containers sleep until a process ends."""
+    """An application whose containers sleep until a process ends, or for some time."""
 
     name: str
     containers: int
     memory_mb: int
-    until_pid: int
-    """Of a process on this machine; when it is gone they end well."""
+    until_pid: int | None
+    """Of a process on this machine; when it is gone they end well. None: after `for_seconds`."""
 
     queue: str = "default"
     master_memory_mb: int = 256
@@ -42,10 +42,13 @@ class Sleepers:
     """Where all of it runs; empty: where the queue says."""
 
     tags: str = ""
+    for_seconds: int = 0
 
     @property
     def command(self) -> str:
-        wait = f"tail --pid={self.until_pid} -f /dev/null"
+        wait = f"sleep {self.for_seconds}"
+        if self.until_pid is not None:
+            wait = f"tail --pid={self.until_pid} -f /dev/null"
         return wait if self.held_mb == 0 else holding(self.held_mb, wait)
 
 
@@ -93,6 +96,13 @@ class DistributedShell:
             )
         finally:
             client.kill()
+
+    def begin(self, sleepers: Sleepers) -> Daemon:
+        """Starts a client that submits and waits for the end. It exits with 0 if the application
+        succeeded."""
+        client = self._client(sleepers)
+        client.start()
+        return client
 
     def _new(self, name: str, known: set[str], client: Daemon) -> str | None:
         for listed in self._resource_manager.applications():

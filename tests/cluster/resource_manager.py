@@ -18,7 +18,10 @@ from cluster.waiting import wait_until
 HEAP_MB = 512
 START_SECONDS = 120.0
 ANSWER_SECONDS = 30.0
+# The session that ZooKeeper keeps of a silent ResourceManager. Hadoop's default is 10 s.
+SESSION_MS = 5_000
 MAIN_CLASS = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+STORES = "org.apache.hadoop.yarn.server.resourcemanager.recovery"
 SCHEDULERS = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity"
 ELASTANE = "ElastaneScheduler"
 STOCK = "CapacityScheduler"
@@ -75,8 +78,7 @@ class ResourceManager:
                 "yarn.resourcemanager.ha.enabled": True,
                 "yarn.resourcemanager.ha.rm-ids": ",".join(str(one.identifier) for one in self.all),
                 "yarn.resourcemanager.cluster-id": "cluster1",
-                # Manual failover; automatic failover needs ZooKeeper.
-                "yarn.resourcemanager.ha.automatic-failover.enabled": False,
+                "yarn.resourcemanager.ha.automatic-failover.enabled": self._is_elected,
             }
         security = self._settings.security
         return {**(security.client if security else {}), **addresses} | {
@@ -202,6 +204,10 @@ class ResourceManager:
         """The answer of Elastane's REST at a path behind its version."""
         return self._ask(f"/elastane/v1/{path}")
 
+    def yarn_rest(self, path: str) -> Any:
+        """The answer of YARN's REST at a path behind `cluster`."""
+        return self._ask(f"/ws/v1/cluster/{path}")
+
     def high_availability_state(self) -> str | None:
         """ACTIVE or STANDBY; None while the ResourceManager does not answer."""
         answer = self._poll("/ws/v1/cluster/info")
@@ -221,6 +227,11 @@ class ResourceManager:
     def _get_json(self) -> Callable[[str], Any]:
         security = self._settings.security
         return get_json if security is None else security.get_json
+
+    @property
+    def _is_elected(self) -> bool:
+        """Whether ZooKeeper chooses the active ResourceManager."""
+        return bool(self._settings.zookeeper)
 
     @property
     def _folder_name(self) -> str:
@@ -270,9 +281,7 @@ class ResourceManager:
                 "yarn.resourcemanager.recovery.enabled": True,
                 "yarn.resourcemanager.work-preserving-recovery.enabled": True,
                 "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": 1000,
-                "yarn.resourcemanager.store.class": "org.apache.hadoop.yarn.server.resourcemanager"
-                ".recovery.FileSystemRMStateStore",
-                "yarn.resourcemanager.fs.state-store.uri": f"file://{settings.work}/rm-state",
+                **self._store(),
             }
         if settings.elastane is not None:
             elastane = settings.elastane
@@ -286,6 +295,21 @@ class ResourceManager:
                 **{f"{prefix}.{key}": value for key, value in elastane.extra.items()},
             }
         return properties | dict(settings.resource_manager)
+
+    def _store(self) -> dict[str, object]:
+        """Where the ResourceManager keeps its state."""
+        store = "yarn.resourcemanager.store.class"
+        if self._is_elected:
+            assert self.identifier is not None
+            return {
+                store: f"{STORES}.ZKRMStateStore",
+                "hadoop.zk.address": self._settings.zookeeper[self.identifier],
+                "hadoop.zk.timeout-ms": SESSION_MS,
+            }
+        return {
+            store: f"{STORES}.FileSystemRMStateStore",
+            "yarn.resourcemanager.fs.state-store.uri": f"file://{self._settings.work}/rm-state",
+        }
 
     def _queues(self) -> dict[str, object]:
         prefix = "yarn.scheduler.capacity"

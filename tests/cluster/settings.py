@@ -71,6 +71,10 @@ class ClusterSettings:
     resource_managers: tuple[str, ...] = ()
     """Their ids with high availability; the first one is made active. Empty: one without an id."""
 
+    zookeeper: Mapping[str, str] = field(default_factory=dict)
+    """The address by which each of them reaches ZooKeeper, which then chooses the active one and
+    keeps their state. Empty: an administrator chooses."""
+
     recovery: bool = False
     """Whether ResourceManager and NodeManagers keep their state over a restart."""
 
