@@ -30,6 +30,8 @@ ALL ?=
 SERIES ?=
 # Spark's version of `make test-spark`; all other tests have the one of tests/requirements.txt
 SPARK_VERSION ?= 3.5.5
+# Of `make test-failover`: how often the active ResourceManager is lost
+SWITCHES ?= 50
 # Versions of Spark and Scala of `make test-spark-plugin`; the first is the pom's, against which the jar is compiled
 SPARK_PLUGIN_VERSIONS ?= 4.1.1_2.13 3.5.5_2.12 3.5.5_2.13
 # Of `make test-versions`: versions of Hadoop, and test classes, with commas
@@ -74,7 +76,7 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
-	test-spark-plugin test-versions test-matrix test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
+	test-spark-plugin test-versions test-matrix test-failover test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
 	bench-scheduler bench-sls bench-questions bench-limits bench-raise bench-contention bench-agent bench-learning bench-memory bench-reprovisioning bench-crowded \
 	bench-cluster \
 	build-replay test-reprovisioning dist dist-sbom clean
@@ -160,6 +162,9 @@ target/spark-%: | fetch
 	rm -rf $@.part
 	$(PYTHON) -m pip install --quiet --no-deps --target $@.part pyspark==$*
 	mv $@.part $@
+
+test-failover: fetch build ## loses the active of two ResourceManagers SWITCHES=50 times while applications run: 25 minutes; not part of `make test`
+	cd tests && $(PYTHON) -m failover --switches $(SWITCHES) --output $(CURDIR)/target/failover
 
 test-v2: fetch-for-tests ## runs the agent's tests in a virtual machine with cgroup version 2
 	cd tests && $(PYTHON) -m guest --agent-tests $(addprefix --without ,$(V2_WITHOUT))
