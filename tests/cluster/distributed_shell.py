@@ -75,8 +75,11 @@ class DistributedShell:
         checkout: Checkout,
         security: Security | None = None,
         ticket: Ticket | None = None,
+        name: str = "distributed-shell",
     ) -> None:
-        """In a secure cluster, the owner of the ticket submits."""
+        """In a secure cluster, the owner of the ticket submits. `name` is that of its folder and
+        log; two that submit at the same time need two."""
+        self._name = name
         self._resource_manager = resource_manager
         self._security = security
         self._ticket = ticket
@@ -113,7 +116,7 @@ class DistributedShell:
         return None
 
     def _client(self, sleepers: Sleepers) -> Daemon:
-        folder = self._work / "distributed-shell"
+        folder = self._work / self._name
         configuration = folder / "conf"
         security = self._security
         properties = self._resource_manager.client_properties()
@@ -155,5 +158,5 @@ class DistributedShell:
                 list(map(str, arguments)),
             ),
             java_environment(configuration) | (self._ticket.environment if self._ticket else {}),
-            self._work / "logs" / "distributed-shell.log",
+            self._work / "logs" / f"{self._name}.log",
         )

@@ -36,11 +36,12 @@ class Visitors:
     that knows both ResourceManagers."""
 
     def __init__(self, manager: ResourceManager, work: Path, checkout: Checkout) -> None:
-        self._shell = DistributedShell(manager, work, checkout)
+        names = [f"{VISITOR}-{number}" for number in range(VISITORS_AT_A_TIME)]
+        shells = [DistributedShell(manager, work, checkout, name=name) for name in names]
         self._stop = threading.Event()
         self._is_abandoned = threading.Event()
         self._threads = [
-            threading.Thread(target=self._run, daemon=True) for _ in range(VISITORS_AT_A_TIME)
+            threading.Thread(target=self._run, args=(shell,), daemon=True) for shell in shells
         ]
         self._lock = threading.Lock()
         self._ended = 0
@@ -76,9 +77,9 @@ class Visitors:
         """Those that run are given up."""
         self._is_abandoned.set()
 
-    def _run(self) -> None:
+    def _run(self, shell: DistributedShell) -> None:
         while not self._stop.is_set():
-            failure = visit(self._shell, self._is_abandoned)
+            failure = visit(shell, self._is_abandoned)
             with self._lock:
                 if failure is None:
                     self._ended += 1

@@ -6,11 +6,12 @@ import subprocess
 
 from cluster.java import java_program
 from cluster.resource_manager import ResourceManager
-from cluster.waiting import DeadlineMissed, wait_until
+from cluster.waiting import wait_until
 
 STANDBY_SECONDS = 60.0
-TRANSITION_SECONDS = 15.0
+TRANSITION_SECONDS = 60.0
 DUMP_SECONDS = 30.0
+STANDS_BY, HUNG = "stands by", "hung"
 # The dispatcher waits for the lock of the thread that waits for the dispatcher's end.
 DEADLOCKED = (
     "ResourceManager.handleTransitionToStandByInNewThread",
@@ -26,17 +27,20 @@ def wait_standby(manager: ResourceManager) -> bool:
         f"{manager.identifier} to be a standby",
         STANDBY_SECONDS,
     )
-    try:
-        wait_until(
-            lambda: _has_stepped_back(manager),
-            f"{manager.identifier} to have stepped back",
-            TRANSITION_SECONDS,
-        )
-    except DeadlineMissed:
-        if _is_deadlocked(manager):
-            return True
-        raise
-    return False
+    how = wait_until(
+        lambda: _how_it_ended(manager),
+        f"{manager.identifier} to have stepped back",
+        TRANSITION_SECONDS,
+        every_seconds=1.0,
+    )
+    return how == HUNG
+
+
+def _how_it_ended(manager: ResourceManager) -> str | None:
+    """None while it steps back."""
+    if _has_stepped_back(manager):
+        return STANDS_BY
+    return HUNG if _is_deadlocked(manager) else None
 
 
 def _has_stepped_back(manager: ResourceManager) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from cluster.paths import Checkout
 from failover.bench import Bench
 from failover.record import Switch
-from failover.ways import CutOff, Killed, Suspended, Way
+from failover.ways import CutOff, Suspended, Way
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +20,8 @@ def bench(work: Path, checkout: Checkout) -> Iterator[Bench]:
         yield one
 
 
-def test_nothing_is_lost_when_the_active_one_is_killed_hangs_or_is_cut_off(bench: Bench) -> None:
-    ways: list[Way] = [Killed(), Suspended(), CutOff(bench.links)]
+def test_nothing_is_lost_when_the_active_one_hangs_or_is_cut_off(bench: Bench) -> None:
+    ways: list[Way] = [Suspended(), CutOff(bench.links)]
     switches: list[Switch] = []
     for way in ways:
         switches.append(bench.switch(way))
