@@ -10,13 +10,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Device, HeldMemory, with_path};
+use super::{Device, HeldMemory, proc_fs::page_bytes, with_path};
 use crate::cgroups::Version;
 
 /// Longer than most of these files; a longer file takes a second call.
 const MOSTLY_BYTES: usize = 4096;
 
-const PAGE_BYTES: u64 = 4096;
 /// Of `memory.stat`: anonymous, mapped, shared and all file memory, and version 2's memory of the kernel.
 const MEMORY_V1: [&str; 11] =
     ["total_rss", "total_mapped_file", "total_shmem", "total_cache", "", "", "", "", "", "", ""];
@@ -126,7 +125,7 @@ impl GroupFile {
             let unreclaimable_bytes = mapped_bytes?.max(shared_bytes.unwrap_or(0));
             let of_processes = anonymous_bytes?.checked_add(unreclaimable_bytes)?;
             Some(HeldMemory {
-                resident_bytes: of_processes.checked_add(kernel_bytes(of_kernel))?,
+                resident_bytes: of_processes.checked_add(kernel_bytes(of_kernel, page_bytes()))?,
                 anonymous_bytes: anonymous_bytes?,
                 file_bytes: file_bytes?,
                 ..HeldMemory::default()
@@ -210,13 +209,13 @@ impl AsFd for GroupFile {
 
 /// What the kernel holds for a group of version 2 and cannot reclaim while its processes run, such as page tables, stacks and
 /// the buffers of sockets. Since Linux 5.18 `kernel` is the sum of all but these buffers.
-fn kernel_bytes(values: [Option<u64>; 7]) -> u64 {
+fn kernel_bytes(values: [Option<u64>; 7], page_bytes: u64) -> u64 {
     let [buffers, kernel, reclaimable, parts @ ..] = values;
     let sum = || parts.into_iter().flatten().fold(0, u64::saturating_add);
     let kernel = kernel.map(|all| all.saturating_sub(reclaimable.unwrap_or(0)));
     let all = kernel.unwrap_or_else(sum).saturating_add(buffers.unwrap_or(0));
     // Limits, which follow this, are whole pages.
-    all.checked_next_multiple_of(PAGE_BYTES).unwrap_or(all)
+    all.checked_next_multiple_of(page_bytes).unwrap_or(all)
 }
 
 /// The numbers after these keys at the starts of lines; the first line with a key counts.
@@ -280,13 +279,22 @@ mod tests {
         let of_kernel =
             "kernel 9000\nkernel_stack 1\npagetables 2\nsock 50\nslab_reclaimable 4954\n";
         let held = file(Version::Two, &format!("{in_memory}{of_kernel}")).memory().unwrap();
-        assert_eq!((held.resident_bytes, held.anonymous_bytes), (35 + 4096, 10));
+        assert_eq!((held.resident_bytes, held.anonymous_bytes), (35 + page_bytes(), 10));
         let before_5_18 = "kernel_stack 4096\npagetables 4096\npercpu 4096\nsock 4096\n\
                            slab_reclaimable 4096\nslab_unreclaimable 4000\nslab 8096\n";
         let held = file(Version::Two, &format!("{in_memory}{before_5_18}")).memory().unwrap();
-        assert_eq!(held.resident_bytes, 35 + 5 * 4096);
+        assert_eq!(held.resident_bytes, 35 + (5 * 4096 - 96_u64).next_multiple_of(page_bytes()));
         let error = file(Version::Two, "anon ten\n").memory().unwrap_err();
         assert!(error.to_string().ends_with(": `anon ten\\n` is not as expected"));
+    }
+
+    #[test]
+    fn memory_of_the_kernel_is_whole_pages_of_any_size() {
+        let [buffers, kernel, reclaimable] = [Some(50), Some(9000), Some(4954)];
+        let values = [buffers, kernel, reclaimable, None, None, None, None];
+        for page in [4 << 10, 64 << 10] {
+            assert_eq!(kernel_bytes(values, page), page);
+        }
     }
 
     #[test]

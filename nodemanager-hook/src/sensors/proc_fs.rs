@@ -29,6 +29,18 @@ const OTHER_FILES_PART: u64 = 2;
 const NODE_FILE_BYTES: usize = 8 << 10;
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
+/// The size of the kernel's pages: 4 KiB, or 64 KiB with some kernels for aarch64, such as RHEL 8's.
+pub fn page_bytes() -> u64 {
+    configured(SysconfVar::PAGE_SIZE, 4096)
+}
+
+fn configured(variable: SysconfVar, usual: u64) -> u64 {
+    match sysconf(variable) {
+        Ok(Some(value @ 1..)) => value.cast_unsigned(),
+        _ => usual,
+    }
+}
+
 /// A `/proc`. Its root is a parameter, so that tests can read recorded trees.
 #[derive(Debug, Clone)]
 pub struct ProcFs {
@@ -52,14 +64,10 @@ impl HeldFile {
 
 impl ProcFs {
     pub fn new(root: &Path) -> Self {
-        let positive = |variable, usual: u64| match sysconf(variable) {
-            Ok(Some(value @ 1..)) => value.cast_unsigned(),
-            _ => usual,
-        };
-        let ticks_per_second = positive(SysconfVar::CLK_TCK, 100);
+        let ticks_per_second = configured(SysconfVar::CLK_TCK, 100);
         Self {
             root: root.into(),
-            page_bytes: positive(SysconfVar::PAGE_SIZE, 4096),
+            page_bytes: page_bytes(),
             nanoseconds_per_tick: NANOSECONDS_PER_SECOND / ticks_per_second,
             hold_below: hold_below(),
         }

@@ -3,6 +3,7 @@ use std::{fs, time::Duration};
 use super::*;
 use crate::sensors::{
     Counted,
+    proc_fs::page_bytes,
     process::ProcessKey,
     process_table::{KernelThreads, ProcessTable},
 };
@@ -46,15 +47,15 @@ fn growth_is_summed_over_the_tree() {
     recorded.process(11, 10, 50, 20, 500);
     let first = recorded.read(&mut sensor, start);
     assert_eq!(first.counted, Counted::default());
-    assert_eq!(first.held.resident_bytes, 30 * 4096);
-    assert_eq!(first.held.anonymous_bytes, 20 * 4096);
-    assert_eq!(first.held.file_bytes, 10 * 4096);
+    assert_eq!(first.held.resident_bytes, 30 * page_bytes());
+    assert_eq!(first.held.anonymous_bytes, 20 * page_bytes());
+    assert_eq!(first.held.file_bytes, 10 * page_bytes());
 
     recorded.process(11, 10, 70, 25, 4500);
     let second = recorded.read(&mut sensor, start + Duration::from_secs(1));
     assert_eq!(second.counted.cpu_nanoseconds, 20 * TICK_NANOSECONDS);
     assert_eq!(second.counted.disk_read_bytes, 4000);
-    assert_eq!(second.held.resident_bytes, 35 * 4096);
+    assert_eq!(second.held.resident_bytes, 35 * page_bytes());
     assert_eq!(second.at - second.since, Duration::from_secs(1));
 }
 
@@ -95,7 +96,7 @@ fn a_group_of_version_1_is_read_for_cpu_memory_and_throttling() {
     let (group, groups) = group(Version::One);
     let write = |usage: u64, throttled: u64, pages: u64| {
         let stat = format!("nr_throttled {throttled}\nthrottled_time {throttled}000000\n");
-        let bytes = pages * 4096;
+        let bytes = pages * page_bytes();
         let memory = format!("total_cache 7\ntotal_rss {bytes}\ntotal_mapped_file 1\n");
         for (name, text) in
             [("cpuacct.usage", usage.to_string()), ("cpu.stat", stat), ("memory.stat", memory)]
@@ -116,13 +117,13 @@ fn a_group_of_version_1_is_read_for_cpu_memory_and_throttling() {
     // 20,000 pages of the process are anonymous; the group is charged for 2.
     let (first, is_charged) = read(0);
     assert!(!is_charged);
-    assert_eq!(first.held.resident_bytes, 20_005 * 4096);
+    assert_eq!(first.held.resident_bytes, 20_005 * page_bytes());
     write(12_000, 7, 19_000);
     let (second, is_charged) = read(1);
     assert!(is_charged);
     assert_eq!(second.counted.cpu_nanoseconds, 7000);
     assert_eq!(second.counted.throttled_nanoseconds, 2_000_000);
-    assert_eq!(second.held.resident_bytes, 19_000 * 4096 + 1);
+    assert_eq!(second.held.resident_bytes, 19_000 * page_bytes() + 1);
     assert_eq!(second.held.file_bytes, 7);
 }
 
@@ -170,20 +171,20 @@ fn memory_between_two_readings_takes_nothing_of_the_counters() {
     let (proc, start) = (ProcFs::new(recorded.0.path()), Instant::now());
     assert!(sensor.read_memory(&proc).unwrap().is_none(), "before the first reading");
     sensor.read_group(&proc, &[10], &[], start).unwrap().unwrap();
-    write(12, 30_000 * 4096);
+    write(12, 30_000 * page_bytes());
     recorded.process(10, 1, 1, 30_000, 0);
     // Only the next reading of the counters finds one that has started since.
     recorded.process(11, 10, 1, 10_000, 0);
     let between = sensor.read_memory(&proc).unwrap().unwrap();
     assert_eq!((between.since, between.at, between.counted), (start, start, Counted::default()));
-    assert_eq!(between.held.resident_bytes, 30_000 * 4096);
+    assert_eq!(between.held.resident_bytes, 30_000 * page_bytes());
     assert!(!sensor.is_charged_in_group(), "it has not seen all processes");
     write(25, 0);
     let now = start + Duration::from_secs(3);
     let last = sensor.read_group(&proc, &[10, 11], &[], now).unwrap().unwrap();
     assert_eq!((last.since, last.at), (start, now));
     assert_eq!(last.counted.cpu_nanoseconds, 20_000);
-    assert_eq!(last.held.resident_bytes, 40_000 * 4096);
+    assert_eq!(last.held.resident_bytes, 40_000 * page_bytes());
 }
 
 #[test]
