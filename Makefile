@@ -42,6 +42,11 @@ CELLS ?=
 MATRIX_TESTS ?=
 # Test programs that `make test-v2` leaves out
 V2_WITHOUT ?=
+# Of `make dist` and `make test-portable`: for these architectures the archive has binaries, which need this glibc or newer
+ARCHITECTURES ?= x86_64 aarch64
+GLIBC := 2.28
+# Of `make test-portable`: the crates whose unit tests run on the emulated architecture
+EMULATED_CRATES ?= elastane-protocol elastane-core elastane-store
 # Of `make test-hadoop`: Hadoop's version, and a part of the classes or modes, with commas (empty: all)
 HADOOP_TESTS_VERSION ?= 3.5.0
 CLASSES ?=
@@ -52,6 +57,10 @@ MAVEN_ANY_VERSION := mvn --batch-mode --no-transfer-progress
 MAVEN_LOUD := $(MAVEN_ANY_VERSION) -Dhadoop.version=$(HADOOP_VERSION)
 MAVEN := $(MAVEN_LOUD) --quiet
 PYTHON := $(CURDIR)/target/venv/bin/python
+# Zig's C compiler and linker, which have the symbols of every glibc
+ZIG := target/tools/zig/bin/python-zig
+ZIGBUILD := CARGO_ZIGBUILD_ZIG_PATH=$(CURDIR)/$(ZIG) target/tools/bin/cargo-zigbuild
+JAR := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/)jar
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 DIST := elastane-$(VERSION)
 # Python may be missing too; all else is checked by Python.
@@ -79,7 +88,7 @@ export MAVEN_OPTS ?= -Xmx768m
 	test-spark-plugin test-versions test-matrix test-failover test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
 	bench-scheduler bench-sls bench-questions bench-limits bench-raise bench-contention bench-agent bench-learning bench-memory bench-reprovisioning bench-crowded \
 	bench-cluster \
-	build-replay test-reprovisioning dist dist-sbom clean
+	build-replay test-reprovisioning dist dist-sbom portable test-portable test-emulated clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | awk '{printf "make %-20s %s\n", $$1, substr($$0, length($$1) + 2)}'
@@ -265,11 +274,19 @@ bench-cluster: fetch build build-replay lab ## compares schedulers on a scale mo
 	cd tests && $(PYTHON) -m scale_model --state $(STATE) --seeds $(SEEDS) $(if $(ALL),--all) \
 		$(if $(SERIES),--series $(abspath $(SERIES))) --output $(CURDIR)/target/bench-cluster
 
-dist: build target/tools/bin/cargo-cyclonedx ## makes the archive to install from: target/elastane-VERSION.tar.gz
+dist: portable target/tools/bin/cargo-cyclonedx ## makes the archive to install from: target/elastane-VERSION.tar.gz
+	$(MAVEN) package -DskipTests -Delastane.native.optional=true
 	rm -rf target/dist && mkdir -p target/dist/$(DIST)/bin target/dist/$(DIST)/lib
 	cp java-shim/scheduler/target/elastane-scheduler-$(VERSION).jar java-shim/spark/target/elastane-spark-$(VERSION).jar \
-		target/release/libelastane.so target/dist/$(DIST)/lib/
-	cp target/release/elastane target/release/elastane-agent target/dist/$(DIST)/bin/
+		target/dist/$(DIST)/lib/
+	for architecture in $(ARCHITECTURES); do \
+		built=target/$$architecture-unknown-linux-gnu/release && in_jar=target/dist/jar/native/linux-$$architecture && \
+		install -D --target-directory=target/dist/$(DIST)/bin/$$architecture $$built/elastane $$built/elastane-agent && \
+		install -D --target-directory=target/dist/$(DIST)/lib/$$architecture $$built/libelastane.so && \
+		install -D --target-directory=$$in_jar $$built/libelastane.so || exit 1; \
+	done
+	$(JAR) --update --file target/dist/$(DIST)/lib/elastane-scheduler-$(VERSION).jar -C target/dist/jar native
+	cd tests && python3 -m portable check $(CURDIR)/target/dist/$(DIST) --glibc $(GLIBC) $(ARCHITECTURES)
 	mkdir target/dist/$(DIST)/nodemanager-hook
 	cp nodemanager-hook/elastane-agent.service nodemanager-hook/agent.toml target/dist/$(DIST)/nodemanager-hook/
 	cp -r yarn-site-examples grafana docs README.md CHANGELOG.md LICENSE target/dist/$(DIST)/
@@ -278,6 +295,29 @@ dist: build target/tools/bin/cargo-cyclonedx ## makes the archive to install fro
 	tar -C target/dist --owner=0 --group=0 --sort=name -czf target/$(DIST).tar.gz $(DIST)
 	cd target && sha256sum $(DIST).tar.gz >$(DIST).tar.gz.sha256
 	@echo "target/$(DIST).tar.gz"
+
+portable: target/tools/bin/cargo-zigbuild $(ZIG) ## builds library, agent and elastane for ARCHITECTURES and glibc 2.28: 15 minutes
+	$(BOOTSTRAP) --check
+	! command -v rustup >/dev/null || rustup target add $(ARCHITECTURES:%=%-unknown-linux-gnu)
+	for architecture in $(ARCHITECTURES); do \
+		$(ZIGBUILD) build --release --locked --jobs $(JOBS) --target $$architecture-unknown-linux-gnu.$(GLIBC) \
+			-p elastane-jni -p elastane-agent -p elastane-cli || exit 1; \
+	done
+
+test-portable: dist ## runs the archive on Debian 11 for each of ARCHITECTURES, and crates' tests, emulated; not part of `make test`
+	cd tests && python3 -m portable run $(CURDIR)/target/$(DIST).tar.gz $(ARCHITECTURES)
+	$(if $(filter aarch64,$(ARCHITECTURES)),@$(MAKE) --no-print-directory test-emulated)
+
+test-emulated: target/tools/bin/cargo-zigbuild $(ZIG)
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64-static -L $(CURDIR)/target/portable/roots/aarch64' \
+		$(ZIGBUILD) test --locked --jobs $(JOBS) --target aarch64-unknown-linux-gnu.$(GLIBC) --lib $(EMULATED_CRATES:%=-p %)
+
+target/tools/bin/cargo-zigbuild:
+	$(CARGO) install --quiet --locked --version 0.24.1 --root target/tools cargo-zigbuild
+
+$(ZIG):
+	python3 -m venv target/tools/zig
+	target/tools/zig/bin/pip install --quiet --disable-pip-version-check ziglang==0.15.2
 
 # What is in the binaries and the jars, in CycloneDX's format. The tool writes beside each manifest.
 dist-sbom:

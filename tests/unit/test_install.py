@@ -34,7 +34,7 @@ def test_links_lead_somewhere_in_the_checkout_and_in_the_archive(page: Path) -> 
 
 
 def test_the_unit_starts_the_agent_where_the_readme_puts_it() -> None:
-    (folder,) = re.findall(r"install bin/elastane-agent (\S+)/", README)
+    (folder,) = re.findall(r"install bin/\$\(uname -m\)/elastane-agent (\S+)/", README)
     (configuration,) = re.findall(r"install -D -m 644 nodemanager-hook/agent.toml (\S+)", README)
     agent = f"{folder}/elastane-agent"
     commands = {key: value for key, value in _unit("Service") if key.startswith("Exec")}
