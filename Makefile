@@ -46,7 +46,7 @@ V2_WITHOUT ?=
 ARCHITECTURES ?= x86_64 aarch64
 GLIBC := 2.28
 # Of `make test-portable`: the crates whose unit tests run on the emulated architecture
-EMULATED_CRATES ?= elastane-protocol elastane-core elastane-store
+EMULATED_CRATES ?= elastane-protocol
 # Of `make test-hadoop`: Hadoop's version, and a part of the classes or modes, with commas (empty: all)
 HADOOP_TESTS_VERSION ?= 3.5.0
 CLASSES ?=
