@@ -1,38 +1,41 @@
 //! What the containers of a node used over the last quarter of an hour beside what was planned, for those who look at
 //! the node.
 
+mod packed;
+
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use elastane_core::Resources;
 use elastane_protocol::ContainerSamples;
+
+use packed::PackedUse;
 
 /// Between two steps, at least.
 const STEP_MS: i64 = 20_000;
 /// A quarter of an hour.
 const MOST_STEPS: usize = 45;
+/// By which a column grows.
+const MORE_STEPS: usize = 9;
 
-/// Steps, oldest first; each has the containers that were measured then. So it takes as much memory as was measured,
-/// some 1 KB for a container that runs for all of the time. A copy is cheap.
+/// The last steps, and a column for each container that was measured at one of them: 8 bytes for each step at which it
+/// ran, so 360 bytes for a container that runs for all of the time, its name aside.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UseHistory {
-    steps: VecDeque<Arc<Step>>,
+    /// When the steps were, oldest first.
+    times_ms: VecDeque<i64>,
+    /// The number of steps that were forgotten.
+    forgotten: u64,
+    /// In the order of the names.
+    columns: Vec<Column>,
 }
 
-#[derive(Debug)]
-struct Step {
-    at_ms: i64,
-    /// In their order. Steps share the list until a container starts or ends.
-    names: Arc<[Arc<str>]>,
-    /// Of each name.
-    used: Box<[Use]>,
-}
-
-impl Step {
-    fn name(&self, container: &str) -> Option<&Arc<str>> {
-        let place = self.names.binary_search_by(|name| (**name).cmp(container)).ok()?;
-        self.names.get(place)
-    }
+/// A container at the steps from the first to the last at which it was measured.
+#[derive(Debug, Clone)]
+struct Column {
+    name: Box<str>,
+    /// The number of the first of its steps, from the beginning of the history.
+    first: u64,
+    steps: VecDeque<PackedUse>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,48 +58,88 @@ impl UseHistory {
         at_ms: i64,
         planned: impl Fn(&str) -> Option<Resources>,
     ) {
-        let last = self.steps.back();
-        if last.is_some_and(|last| at_ms - last.at_ms < STEP_MS) {
+        let last_ms = self.times_ms.back();
+        if last_ms.is_some_and(|last_ms| at_ms - last_ms < STEP_MS) {
             return;
         }
-        let measured = containers.iter().filter_map(|container| {
+        self.begin_step(at_ms);
+        for container in containers {
             let name = container.container.as_str();
-            let usage = container.samples.last()?.usage;
-            let planned = planned(name)?;
+            let (Some(last), Some(planned)) = (container.samples.last(), planned(name)) else {
+                continue;
+            };
             let used = Use {
-                cpu_cores: usage.cpu_cores,
-                memory_bytes: usage.memory_bytes as f32,
+                cpu_cores: last.usage.cpu_cores,
+                memory_bytes: last.usage.memory_bytes as f32,
                 planned: [planned.cpu_cores as f32, planned.memory_bytes as f32],
             };
-            let known = last.and_then(|last| last.name(name));
-            Some((known.map_or_else(|| Arc::from(name), Arc::clone), used))
+            self.measured(name, PackedUse::of(used));
+        }
+    }
+
+    /// Begins the newest step, and forgets the oldest if there are too many.
+    fn begin_step(&mut self, at_ms: i64) {
+        self.times_ms.push_back(at_ms);
+        if self.times_ms.len() <= MOST_STEPS {
+            return;
+        }
+        self.times_ms.pop_front();
+        let forgotten = self.forgotten;
+        self.forgotten += 1;
+        self.columns.retain_mut(|column| {
+            if column.first == forgotten {
+                column.steps.pop_front();
+                column.first += 1;
+            }
+            !column.steps.is_empty()
         });
-        let mut measured: Vec<_> = measured.collect();
-        measured.sort_by(|(one, _), (other, _)| one.cmp(other));
-        measured.dedup_by(|(one, _), (other, _)| one == other);
-        let (names, used): (Vec<_>, Vec<_>) = measured.into_iter().unzip();
-        let names = match last {
-            Some(last) if *last.names == *names => Arc::clone(&last.names),
-            _ => names.into(),
+    }
+
+    /// A container's use at the newest step. Of two only the first counts.
+    fn measured(&mut self, name: &str, used: PackedUse) {
+        let step = self.forgotten + self.times_ms.len().saturating_sub(1) as u64;
+        let column = match self.columns.binary_search_by(|column| (*column.name).cmp(name)) {
+            Ok(place) => &mut self.columns[place],
+            Err(place) => {
+                let new = Column { name: name.into(), first: step, steps: VecDeque::new() };
+                self.columns.insert(place, new);
+                &mut self.columns[place]
+            }
         };
-        self.steps.push_back(Arc::new(Step { at_ms, names, used: used.into() }));
-        if self.steps.len() > MOST_STEPS {
-            self.steps.pop_front();
+        if let Some(missed) = step.checked_sub(column.end()) {
+            for _ in 0..missed {
+                column.push(PackedUse::NONE);
+            }
+            column.push(used);
         }
     }
 
     /// When the steps were, oldest first; and each container at these steps, in the order of the names, with nothing
     /// where it was not measured.
     pub(crate) fn columns(&self) -> UseColumns {
-        let mut by_container: BTreeMap<String, Vec<Option<Use>>> = BTreeMap::new();
-        for (number, step) in self.steps.iter().enumerate() {
-            for (name, used) in step.names.iter().zip(&step.used) {
-                let steps = || vec![None; self.steps.len()];
-                let column = by_container.entry(name.to_string()).or_insert_with(steps);
-                column[number] = Some(*used);
-            }
+        let by_container = self.columns.iter().map(|column| {
+            let before = column.first.saturating_sub(self.forgotten) as usize;
+            let mut steps = vec![None; before];
+            steps.extend(column.steps.iter().map(|used| used.used()));
+            steps.resize(self.times_ms.len(), None);
+            (column.name.to_string(), steps)
+        });
+        (self.times_ms.iter().copied().collect(), by_container.collect())
+    }
+}
+
+impl Column {
+    /// The number of the step after its last.
+    fn end(&self) -> u64 {
+        self.first + self.steps.len() as u64
+    }
+
+    /// A ring that doubles would leave up to half of it free.
+    fn push(&mut self, used: PackedUse) {
+        if self.steps.len() == self.steps.capacity() {
+            self.steps.reserve_exact(MORE_STEPS);
         }
-        (self.steps.iter().map(|step| step.at_ms).collect(), by_container)
+        self.steps.push_back(used);
     }
 }
 

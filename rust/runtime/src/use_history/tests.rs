@@ -20,14 +20,15 @@ fn samples(containers: &HashSet<u8>, cpu_cores: f32) -> Vec<ContainerSamples> {
 }
 
 #[test]
-fn steps_with_the_same_containers_share_their_names() {
+fn a_container_takes_8_bytes_for_each_step() {
     let mut history = UseHistory::default();
-    for step in 0..3 {
-        let now_ms = step * STEP_MS;
-        history.arrived(&samples(&HashSet::from([1, 2]), 1.0), now_ms, |_| Some(Resources::ZERO));
+    for step in 0..200 {
+        let containers = samples(&HashSet::from([1, 2]), 1.0);
+        history.arrived(&containers, step * STEP_MS, |_| Some(Resources::ZERO));
     }
-    let names: Vec<_> = history.steps.iter().map(|step| &step.names).collect();
-    assert!(names.windows(2).all(|pair| Arc::ptr_eq(pair[0], pair[1])));
+    assert_eq!(size_of::<PackedUse>(), 8);
+    let steps: Vec<_> = history.columns.iter().map(|it| it.steps.capacity()).collect();
+    assert_eq!(steps, [MOST_STEPS; 2]);
 }
 
 proptest! {
