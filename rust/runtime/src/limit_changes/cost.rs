@@ -71,7 +71,7 @@ fn plan(
 ) -> Vec<ContainerPlan> {
     let limits = cluster.limits_on(node).unwrap();
     let plans = limits.containers().map(|(id, _, limits)| ContainerPlan {
-        container: id.to_owned(),
+        container: id.to_string(),
         steps: limits.steps(settings, can_limit, now_ms),
     });
     let mut plans: Vec<_> = plans.filter(|plan| !plan.steps.is_empty()).collect();

@@ -1,13 +1,12 @@
 //! What is known of one container: the limits planned for now, what they followed, and their latest changes.
 
-use std::collections::VecDeque;
-
 use elastane_core::cluster::ContainerLimits;
 use elastane_core::plan::{LIMIT_NAMES, LimitReason, PlanSettings, amounts, is_same_step};
 use elastane_core::reprovision::{Correction, Reprovisioned};
 use elastane_core::{Resource, Resources};
 use elastane_protocol::{CanLimit, Limits};
 
+use super::amount::MaybeLimit;
 use super::reason::ChangeReason;
 use super::{LastReport, LimitChange};
 
@@ -15,6 +14,8 @@ use super::{LastReport, LimitChange};
 pub(super) const KEPT: usize = LIMIT_NAMES.len();
 
 const LIMITS: usize = LIMIT_NAMES.len();
+/// By which the list of changes grows: most containers have few limits.
+const MORE_CHANGES: usize = 2;
 /// The place of memory in [`LIMIT_NAMES`].
 const MEMORY: usize = 2;
 
@@ -37,7 +38,7 @@ pub(super) struct Now<'a> {
 #[derive(Debug)]
 pub(super) struct KnownContainer {
     /// As of the last change of each.
-    planned: [Option<f32>; LIMITS],
+    planned: [MaybeLimit; LIMITS],
     start_ms: i64,
     moved_ms: i64,
     factors: Amounts,
@@ -48,7 +49,7 @@ pub(super) struct KnownContainer {
     is_observed: bool,
     holds_more: bool,
     /// Oldest first.
-    changes: VecDeque<LimitChange>,
+    changes: Vec<LimitChange>,
 }
 
 impl Now<'_> {
@@ -79,7 +80,7 @@ impl KnownContainer {
         let in_force = amounts(&in_force.unwrap_or_default());
         let is_taken_over = in_force.iter().any(Option::is_some);
         let mut known = Self {
-            planned: in_force.map(|amount| amount.map(|amount| amount as f32)),
+            planned: in_force.map(MaybeLimit::of),
             start_ms: 0,
             moved_ms: 0,
             factors: narrow(factors),
@@ -88,7 +89,7 @@ impl KnownContainer {
             is_by_virtual_cores: now.limits.is_by_virtual_cores(),
             is_observed: now.limits.is_observed(),
             holds_more: false,
-            changes: VecDeque::with_capacity(KEPT),
+            changes: Vec::new(),
         };
         let ran_before = now.started_ms < now.last.at_ms;
         known.changed(now, |_, place| match now.last.decides {
@@ -120,7 +121,7 @@ impl KnownContainer {
     /// Nothing is limited from this time on.
     pub(super) fn lift(&mut self, at_ms: i64, reason: ChangeReason) {
         for place in 0..LIMITS {
-            if self.planned[place].is_some() {
+            if self.planned[place].amount().is_some() {
                 self.change(place, None, at_ms, reason);
             }
         }
@@ -133,7 +134,7 @@ impl KnownContainer {
 
     fn changed(&mut self, now: &Now<'_>, reason: impl Fn(&Self, usize) -> ChangeReason) {
         for (place, to) in now.planned.into_iter().enumerate() {
-            let is_same = match (self.planned[place], to) {
+            let is_same = match (self.planned[place].amount(), to) {
                 (Some(from), Some(to)) => is_same_step(from.into(), to),
                 (from, to) => from.is_none() && to.is_none(),
             };
@@ -146,11 +147,13 @@ impl KnownContainer {
 
     fn change(&mut self, place: usize, to: Option<f64>, at_ms: i64, reason: ChangeReason) {
         if self.changes.len() == KEPT {
-            self.changes.pop_front();
+            self.changes.remove(0);
+        } else if self.changes.len() == self.changes.capacity() {
+            self.changes.reserve_exact(MORE_CHANGES);
         }
-        let to = to.map(|to| to as f32);
+        let to = MaybeLimit::of(to);
         let from = std::mem::replace(&mut self.planned[place], to);
-        self.changes.push_back(LimitChange { at_ms, from, to, place: place as u8, reason });
+        self.changes.push(LimitChange { at_ms, from, to, place: place as u8, reason });
     }
 
     /// Keeps what the next report is compared with.

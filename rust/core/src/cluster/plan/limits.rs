@@ -1,6 +1,7 @@
 //! Limits over time of every container of a node.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use elastane_protocol::{CanLimit, Step};
 
@@ -47,7 +48,9 @@ impl<'a> NodeLimits<'a> {
     }
 
     /// What the limits of each container of the node follow.
-    pub fn containers(&self) -> impl Iterator<Item = (&'a str, &'a Container, ContainerLimits)> {
+    pub fn containers(
+        &self,
+    ) -> impl Iterator<Item = (&'a Arc<str>, &'a Container, ContainerLimits)> {
         let containers = self.state.containers_on(self.entry);
         containers
             .filter_map(|(id, container)| Some((id, container, self.of_container(container)?)))

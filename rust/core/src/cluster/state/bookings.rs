@@ -27,7 +27,7 @@ impl State {
             return Vec::new();
         };
         let mut booked: HashMap<&str, Request> =
-            self.containers_on(entry).map(|(id, container)| (id, container.request)).collect();
+            self.containers_on(entry).map(|(id, container)| (&**id, container.request)).collect();
         let mut otherwise: Vec<_> = running
             .iter()
             .filter(|it| booked.remove(it.container.as_str()) != Some(it.request))

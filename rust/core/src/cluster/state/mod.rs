@@ -158,16 +158,17 @@ impl State {
     pub(crate) fn containers_on<'a>(
         &'a self,
         entry: &'a NodeEntry,
-    ) -> impl Iterator<Item = (&'a str, &'a Container)> {
+    ) -> impl Iterator<Item = (&'a Arc<str>, &'a Container)> {
         let ids = entry.containers.values();
-        ids.filter_map(|id| Some((id.as_ref(), self.containers.get(id)?)))
+        ids.filter_map(|id| Some((id, self.containers.get(id)?)))
     }
 
     pub(crate) fn overcommitted(&self, node: NodeId) -> Vec<(&str, &Container)> {
         let Some(entry) = self.nodes.get(node) else {
             return Vec::new();
         };
-        let mut containers: Vec<_> = self.containers_on(entry).collect();
+        let containers = self.containers_on(entry).map(|(id, container)| (&**id, container));
+        let mut containers: Vec<_> = containers.collect();
         containers.sort_by_key(|(_, container)| (container.start_ms, container.executor));
         let mut requested_bytes: u64 = 0;
         let fitting = containers
