@@ -49,7 +49,11 @@ impl Checkpoints {
             self.has_dropped = false;
             self.whole_waits = true;
         }
-        self.waiting.extend(events);
+        if self.waiting.is_empty() {
+            self.waiting = events;
+        } else {
+            self.waiting.extend(events);
+        }
     }
 
     /// Saves the changes that wait.
@@ -62,7 +66,8 @@ impl Checkpoints {
             self.drop_samples(MOST_WAITING);
             return Err(error);
         }
-        self.waiting.clear();
+        // Not kept for the next ones: with 100,000 containers the list takes megabytes, and the next one comes with its own.
+        self.waiting = Vec::new();
         if std::mem::take(&mut self.whole_waits) {
             self.lack_whole = false;
         }
