@@ -21,6 +21,9 @@ pub const MAX_SLOTS: usize = 24 * 60 * 60 * 1_000 / SLOT_MS as usize;
 /// one.
 pub const MOST_EXECUTOR_KINDS: usize = 32;
 
+/// A series grows by an eighth, and by no less than this: one that doubles leaves a third of its memory free on average.
+const LEAST_MORE_SLOTS: usize = 8;
+
 const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
 
 /// Accumulates the samples of one running application, as they would have been on free nodes
@@ -233,6 +236,9 @@ impl Totals {
     /// Each container adds its slots from 0 on without a gap.
     fn add(&mut self, slot: usize, value: Resources) {
         if slot == self.slots.len() {
+            if slot == self.slots.capacity() {
+                self.slots.reserve_exact((slot / 8).max(LEAST_MORE_SLOTS));
+            }
             self.slots.push(Total { sum: Resources::ZERO, containers: 0 });
         }
         if let Some(total) = self.slots.get_mut(slot) {
