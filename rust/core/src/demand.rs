@@ -9,15 +9,19 @@ const LONGEST_SLOTS: usize = 24 * 60 * 60 * 1_000 / crate::SLOT_MS as usize;
 
 /// Predicted use of one executor as a step function of the time since its start.
 ///
-/// Cheap to clone: the executors of an application share one series.
+/// Cheap to clone, and one pointer wide: the executors of an application share one series.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Demand {
+pub struct Demand(Arc<Shared>);
+
+#[derive(Debug, PartialEq)]
+struct Shared {
     slot_ms: u32,
-    slots: Arc<[Resources]>,
+    ends: bool,
+    /// None for one slot, which is the peak. The planned request of a container is of this kind.
+    slots: Option<Box<[Resources]>>,
     /// Cached, since policies read it repeatedly.
     peak: Resources,
     mean: Resources,
-    ends: bool,
 }
 
 /// Why a series is no valid demand.
@@ -57,50 +61,50 @@ impl Demand {
                 return Err(DemandError::Amount { slot, resource, amount });
             }
         }
-        Ok(Self::new(slot_ms, slots.into(), true))
+        Ok(Self::new(slot_ms, slots.to_vec(), true))
     }
 
     /// A constant demand without a predicted end, such as a request. An amount that is not finite and at
     /// least 0 counts as 0.
     pub fn for_life(amounts: Resources) -> Self {
         let amounts = amounts.map(|amount| if amount.is_finite() { amount.max(0.0) } else { 0.0 });
-        Self::new(crate::SLOT_MS, [amounts].into(), false)
+        Self::of_one_slot(crate::SLOT_MS, amounts, false)
     }
 
     /// Milliseconds from start to predicted end; none without an end.
     pub fn duration_ms(&self) -> Option<i64> {
-        self.ends.then(|| i64::from(self.slot_ms).saturating_mul(self.slots.len() as i64))
+        self.0.ends.then(|| i64::from(self.slot_ms()).saturating_mul(self.slots().len() as i64))
     }
 
     /// The length of a slot in milliseconds.
     pub fn slot_ms(&self) -> u32 {
-        self.slot_ms
+        self.0.slot_ms
     }
 
     /// One value for each slot.
     pub fn slots(&self) -> &[Resources] {
-        &self.slots
+        self.0.slots.as_deref().unwrap_or(std::slice::from_ref(&self.0.peak))
     }
 
     /// Whether another demand shares the series.
     pub fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.slots) > 1
+        Arc::strong_count(&self.0) > 1
     }
 
     /// Whether both share one series.
     pub fn shares_with(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.slots, &other.slots)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// The demand `elapsed_ms` after the start; the last value holds past the end.
     pub fn at(&self, elapsed_ms: i64) -> Resources {
-        self.slots[self.slot_at(elapsed_ms)]
+        self.slots()[self.slot_at(elapsed_ms)]
     }
 
     /// The index of the slot at `elapsed_ms`, at most the last.
     pub fn slot_at(&self, elapsed_ms: i64) -> usize {
-        let slot = elapsed_ms.max(0) / i64::from(self.slot_ms);
-        usize::try_from(slot).unwrap_or(usize::MAX).min(self.slots.len() - 1)
+        let slot = elapsed_ms.max(0) / i64::from(self.slot_ms());
+        usize::try_from(slot).unwrap_or(usize::MAX).min(self.slots().len() - 1)
     }
 
     /// This demand in slots of [`crate::SLOT_MS`]. Each slot has the largest value that it overlaps. A demand
@@ -112,12 +116,13 @@ impl Demand {
     /// This demand in slots of this length, at least 1 ms, with at most as many slots as a day on the grid has.
     pub(crate) fn in_slots_of(&self, wanted_ms: u32) -> Self {
         let slot_ms = u64::from(wanted_ms.max(1));
-        if self.slot_ms == wanted_ms && self.slots.len() <= LONGEST_SLOTS {
+        let given = self.slots();
+        if self.slot_ms() == wanted_ms && given.len() <= LONGEST_SLOTS {
             return self.clone();
         }
-        let given_ms = u64::from(self.slot_ms);
-        let last_given = self.slots.len() - 1;
-        let duration_ms = given_ms.saturating_mul(self.slots.len() as u64);
+        let given_ms = u64::from(self.slot_ms());
+        let last_given = given.len() - 1;
+        let duration_ms = given_ms.saturating_mul(given.len() as u64);
         let count = usize::try_from(duration_ms.div_ceil(slot_ms))
             .unwrap_or(LONGEST_SLOTS)
             .min(LONGEST_SLOTS);
@@ -129,19 +134,19 @@ impl Demand {
             } else {
                 usize::try_from((from_ms + slot_ms - 1) / given_ms).unwrap_or(last_given)
             };
-            Resources::peak_of(&self.slots[first.min(last_given)..=last.min(last_given)])
+            Resources::peak_of(&given[first.min(last_given)..=last.min(last_given)])
         });
-        Self::new(wanted_ms, slots.collect(), self.ends)
+        Self::new(wanted_ms, slots.collect(), self.0.ends)
     }
 
     /// The largest value of each resource.
     pub fn peak(&self) -> Resources {
-        self.peak
+        self.0.peak
     }
 
     /// The mean of each resource over the slots.
     pub fn mean(&self) -> Resources {
-        self.mean
+        self.0.mean
     }
 
     /// This demand times one plus `margin`.
@@ -172,23 +177,32 @@ impl Demand {
     /// so that no addition is held past the end.
     pub(crate) fn raised(&self, first: usize, more: &[Resources]) -> Self {
         let end = first.saturating_add(more.len());
-        let count = self.slots.len().max(end.saturating_add(1));
+        let before = self.slots();
+        let count = before.len().max(end.saturating_add(1));
         let slots = (0..count).map(|slot| {
             let more = slot.checked_sub(first).and_then(|at| more.get(at));
-            self.slots[slot.min(self.slots.len() - 1)] + more.copied().unwrap_or_default()
+            before[slot.min(before.len() - 1)] + more.copied().unwrap_or_default()
         });
-        Self::new(self.slot_ms, slots.collect(), self.ends)
+        Self::new(self.slot_ms(), slots.collect(), self.0.ends)
     }
 
     fn mapped(&self, change: impl Fn(Resources) -> Resources) -> Self {
-        let slots = self.slots.iter().map(|slot| change(*slot)).collect();
-        Self::new(self.slot_ms, slots, self.ends)
+        let slots = self.slots().iter().map(|slot| change(*slot)).collect();
+        Self::new(self.slot_ms(), slots, self.0.ends)
     }
 
-    fn new(slot_ms: u32, slots: Arc<[Resources]>, ends: bool) -> Self {
+    fn new(slot_ms: u32, slots: Vec<Resources>, ends: bool) -> Self {
+        if let [slot] = slots[..] {
+            return Self::of_one_slot(slot_ms, slot, ends);
+        }
         let sum: Resources = slots.iter().copied().sum();
         let mean = sum * (1.0 / slots.len().max(1) as f64);
-        Self { slot_ms, peak: Resources::peak_of(&slots), mean, slots, ends }
+        let peak = Resources::peak_of(&slots);
+        Self(Arc::new(Shared { slot_ms, ends, slots: Some(slots.into()), peak, mean }))
+    }
+
+    fn of_one_slot(slot_ms: u32, slot: Resources, ends: bool) -> Self {
+        Self(Arc::new(Shared { slot_ms, ends, slots: None, peak: slot, mean: slot }))
     }
 }
 
