@@ -25,7 +25,8 @@ pub fn drain(cluster: &mut Cluster, nodes: &[NodeId]) {
 
 #[derive(Debug, Default)]
 pub(crate) struct Nodes {
-    by_id: BTreeMap<NodeId, NodeEntry>,
+    /// Boxed, since half of the places of a tree that grows at its end stay free.
+    by_id: BTreeMap<NodeId, Box<NodeEntry>>,
     by_name: HashMap<String, NodeId>,
     /// Sum over all nodes.
     registered: Request,
@@ -42,7 +43,7 @@ impl Nodes {
         self.count(&Arc::default(), Request::default(), registered);
         let mut entry = NodeEntry::new(name, registered);
         entry.is_enforced = self.enforced.is_at(name, "");
-        self.by_id.insert(id, entry);
+        self.by_id.insert(id, Box::new(entry));
         self.by_name.insert(name.to_owned(), id);
         id
     }
@@ -94,15 +95,15 @@ impl Nodes {
         let entry = self.by_id.remove(&node)?;
         self.by_name.remove(&entry.name);
         self.count(&entry.label, entry.registered, Request::default());
-        Some(entry)
+        Some(*entry)
     }
 
     pub(crate) fn get(&self, node: NodeId) -> Option<&NodeEntry> {
-        self.by_id.get(&node)
+        self.by_id.get(&node).map(|entry| &**entry)
     }
 
     pub(crate) fn get_mut(&mut self, node: NodeId) -> Option<&mut NodeEntry> {
-        self.by_id.get_mut(&node)
+        self.by_id.get_mut(&node).map(|entry| &mut **entry)
     }
 
     pub(crate) fn named(&self, name: &str) -> Option<NodeId> {
@@ -110,7 +111,7 @@ impl Nodes {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (NodeId, &NodeEntry)> {
-        self.by_id.iter().map(|(id, entry)| (*id, entry))
+        self.by_id.iter().map(|(id, entry)| (*id, &**entry))
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (NodeId, &mut NodeEntry)> {
@@ -122,18 +123,18 @@ impl Nodes {
         &mut self,
         numbers: impl RangeBounds<NodeId>,
     ) -> impl Iterator<Item = (NodeId, &mut NodeEntry)> {
-        self.by_id.range_mut(numbers).map(|(id, entry)| (*id, entry))
+        self.by_id.range_mut(numbers).map(|(id, entry)| (*id, &mut **entry))
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = &NodeEntry> {
-        self.by_id.values()
+        self.by_id.values().map(|entry| &**entry)
     }
 
     /// All nodes in the order of registration, starting behind `node` and ending with it.
     pub(crate) fn around(&self, node: NodeId) -> impl Iterator<Item = (NodeId, &NodeEntry)> {
         let behind = self.by_id.range((Excluded(node), Unbounded));
         let nodes = behind.chain(self.by_id.range(..=node));
-        nodes.map(|(id, entry)| (*id, entry))
+        nodes.map(|(id, entry)| (*id, &**entry))
     }
 
     /// Sum of the registered sizes.
