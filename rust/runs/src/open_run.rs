@@ -1,5 +1,7 @@
 //! Runs that have not been saved yet, and their changes.
 
+use std::sync::Arc;
+
 use elastane_core::ContainerKind;
 
 use crate::recorder::RunRecorder;
@@ -12,9 +14,9 @@ pub enum RunEvent {
     /// A container was sampled, see [`RunRecorder::add`].
     Sampled {
         /// YARN's application id.
-        application_id: String,
+        application_id: Arc<str>,
         /// YARN's container id.
-        container: String,
+        container: Arc<str>,
         /// The container's kind.
         kind: ContainerKind,
         /// Its next sample.
@@ -23,9 +25,9 @@ pub enum RunEvent {
     /// Stages of the application ended, see [`RunRecorder::stages_ended`].
     StagesEnded {
         /// YARN's application id.
-        application_id: String,
+        application_id: Arc<str>,
         /// YARN's container id.
-        container: String,
+        container: Arc<str>,
         /// The number of stages that have ended.
         stages: u32,
         /// When the latest of them ended, since the container's start.

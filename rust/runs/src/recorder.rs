@@ -1,6 +1,7 @@
 //! Turning samples into the series of a run.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use elastane_core::{ContainerKind, Resources, SLOT_MS};
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ const LONGEST_MS: i64 = MAX_SLOTS as i64 * SLOT_MS as i64;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "state::Unchecked")]
 pub struct RunRecorder {
-    containers: HashMap<String, RecordedContainer>,
+    containers: HashMap<Arc<str>, RecordedContainer>,
     totals: BTreeMap<ContainerKind, Totals>,
     left_out: u64,
 }
@@ -54,8 +55,17 @@ impl RunRecorder {
     ///
     /// A sample that spans several slots is divided by overlap; its parts before the start or after 24 h
     /// are cut off. The kind of a container is that of its first sample.
-    pub fn add(&mut self, container: &str, kind: ContainerKind, sample: ContainerSample) {
-        let measured_ms = self.containers.get(container).map(|it| it.measured_ms);
+    pub fn add(
+        &mut self,
+        container: impl Into<Arc<str>>,
+        kind: ContainerKind,
+        sample: ContainerSample,
+    ) {
+        self.add_sample(container.into(), kind, sample);
+    }
+
+    fn add_sample(&mut self, container: Arc<str>, kind: ContainerKind, sample: ContainerSample) {
+        let measured_ms = self.containers.get(&container).map(|it| it.measured_ms);
         let start = sample.end_since_start_ms.saturating_sub(i64::from(sample.length_ms));
         let start = start.max(measured_ms.unwrap_or(0));
         let end = sample.end_since_start_ms.min(LONGEST_MS);
@@ -70,10 +80,8 @@ impl RunRecorder {
             }
             self.totals.entry(kind).or_default().containers += 1;
         }
-        let container = self
-            .containers
-            .entry(container.to_owned())
-            .or_insert_with(|| RecordedContainer::new(kind));
+        let container =
+            self.containers.entry(container).or_insert_with(|| RecordedContainer::new(kind));
         let totals = self.totals.entry(container.kind).or_default();
         let (start, end, usage) = container.on_free_nodes(start, end, sample);
         for slot in slot_of(start)..=slot_of(end - 1) {

@@ -24,7 +24,7 @@ fn record(containers: &[Vec<ContainerSample>]) -> RunRecorder {
     for (number, samples) in containers.iter().enumerate() {
         for sample in samples {
             let name = format!("container-{number}");
-            recorder.add(&name, ContainerKind::DEFAULT_EXECUTOR, *sample);
+            recorder.add(name.as_str(), ContainerKind::DEFAULT_EXECUTOR, *sample);
         }
     }
     recorder
@@ -188,7 +188,7 @@ proptest! {
             for (number, samples) in containers.iter().enumerate() {
                 for sample in samples {
                     let name = format!("container-{priority}-{number}");
-                    both.add(&name, kind, *sample);
+                    both.add(name.as_str(), kind, *sample);
                 }
             }
         }
@@ -206,7 +206,7 @@ fn an_application_that_asks_at_ever_new_priorities_is_recorded_up_to_a_bound() {
     for priority in 0..MOST_EXECUTOR_KINDS as i32 + 5 {
         let kind = ContainerKind::Executor { priority };
         let name = format!("container-{priority}");
-        recorder.add(&name, kind, sample(3_000, 3_000, 1.0, 1.0));
+        recorder.add(name.as_str(), kind, sample(3_000, 3_000, 1.0, 1.0));
     }
     let master = ContainerKind::ApplicationMaster;
     recorder.add("master", master, sample(3_000, 3_000, 1.0, 1.0));

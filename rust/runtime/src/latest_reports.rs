@@ -51,7 +51,7 @@ impl LatestReports {
         node: &str,
         mut report: Report,
         at_ms: i64,
-        planned: impl Fn(&str) -> Option<Resources>,
+        planned: impl Fn(&str) -> Option<(Arc<str>, Resources)>,
     ) -> Option<Arc<ArrivedReport>> {
         let containers = &mut report.containers;
         if !containers.is_empty() && containers.iter().all(|it| it.samples.is_empty()) {

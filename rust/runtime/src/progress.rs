@@ -26,7 +26,7 @@ type Siblings = (ApplicationId, ContainerKind);
 /// The containers whose progress is estimated.
 #[derive(Default)]
 pub(crate) struct Trackers {
-    by_container: HashMap<String, TrackedContainer>,
+    by_container: HashMap<Arc<str>, TrackedContainer>,
     /// The progress of containers that ended unfinished and that no other has taken over from yet.
     unfinished: HashMap<Siblings, Vec<f64>>,
     /// What these expect to use, each with the demand that it is of.
@@ -92,8 +92,8 @@ impl Trackers {
     /// `factors` are the corrections of the container's demand.
     fn observe(&mut self, cluster: &Cluster, id: &str, sample: Used, factors: Resources) -> bool {
         let Some(tracked) = self.by_container.get_mut(id) else {
-            let (Some(container), Some(demand)) =
-                (cluster.container(id), cluster.predicted_demand(id))
+            let (Some((id, container)), Some(demand)) =
+                (cluster.named_container(id), cluster.predicted_demand(id))
             else {
                 return false;
             };
@@ -108,7 +108,7 @@ impl Trackers {
                 by_stages: None,
             };
             tracked.take(sample, factors);
-            self.by_container.insert(id.to_owned(), tracked);
+            self.by_container.insert(Arc::clone(id), tracked);
             return true;
         };
         // The age of a repeated sample varies by its time on the way.

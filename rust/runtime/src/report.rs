@@ -1,6 +1,7 @@
 //! An agent's report: its samples go to runs and cluster.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use elastane_core::cluster::{Cluster, NodeEntry, NodeId};
 use elastane_protocol::{BodyError, Report};
@@ -86,15 +87,15 @@ pub(crate) fn ingest(
     let node_cpu = NodeCpu::of(report);
     let mut ingested = Ingested::default();
     let on_node = |cluster: &Cluster, runs: &Runs, id: &str| {
-        let known = cluster.container(id).or_else(|| runs.departed(id));
-        known.filter(|container| container.node == node).cloned()
+        let known = cluster.named_container(id).or_else(|| runs.departed(id));
+        let (id, container) = known.filter(|(_, container)| container.node == node)?;
+        Some((Arc::clone(id), container.clone()))
     };
     for victim in &report.memory_victims {
         ingested.unknown_victims += u64::from(on_node(cluster, runs, &victim.container).is_none());
     }
     for samples in &report.containers {
-        let id = samples.container.as_str();
-        let Some(container) = on_node(cluster, runs, id) else {
+        let Some((id, container)) = on_node(cluster, runs, &samples.container) else {
             continue;
         };
         for sample in &samples.samples {
@@ -103,16 +104,16 @@ pub(crate) fn ingest(
                 continue;
             }
             let end_ms = now_ms - i64::from(sample.age_ms);
-            runs.add(id, &container, sample, end_ms, &node_cpu);
+            runs.add(&id, &container, sample, end_ms, &node_cpu);
             ledger.measured(&container, sample);
             ingested.foresight.add(cluster, &container, sample, end_ms);
             ingested.samples += 1;
         }
         if let Some(stages) = samples.stages {
-            runs.stages_told(id, &container, stages, now_ms);
+            runs.stages_told(&id, &container, stages, now_ms);
         }
         if let Some(last) = samples.samples.last() {
-            cluster.measured_memory(id, last.usage.memory_bytes as f64);
+            cluster.measured_memory(&id, last.usage.memory_bytes as f64);
         }
     }
     ingested

@@ -1,6 +1,7 @@
 //! The runs that are being recorded, one for each application.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use elastane_core::SLOT_MS;
 use elastane_core::cluster::{ApplicationId, Container};
@@ -29,7 +30,7 @@ const GONE_AFTER_MS: i64 = 600_000;
 #[derive(Default)]
 pub(crate) struct Runs {
     recordings: HashMap<ApplicationId, Recording>,
-    departed: HashMap<String, (i64, Container)>,
+    departed: HashMap<Arc<str>, (i64, Container)>,
     /// Runs that an earlier process recorded, of applications that have not come back yet.
     restored: HashMap<String, OpenRun>,
     /// The times of the first and the latest checkpoint of this process.
@@ -43,6 +44,8 @@ pub(crate) struct Runs {
 }
 
 struct Recording {
+    /// YARN's, shared by all events.
+    id: Arc<str>,
     run: OpenRun,
     /// Of the submission, and from the first ask for executors on also of the ask.
     settings: RunSettings,
@@ -85,7 +88,8 @@ impl Runs {
         // An application without a container yet has missed no sample.
         let has_gap = !run.recorder.is_empty() && now_ms - run.sampled_ms > LONGEST_BREAK_MS;
         let settings = RunSettings(submission.settings.clone());
-        let recording = Recording { run, settings, is_resumed, until_ms: None, master: None };
+        let id = run.application_id.as_str().into();
+        let recording = Recording { id, run, settings, is_resumed, until_ms: None, master: None };
         self.recordings.insert(application, recording);
         if has_gap {
             self.cut(application);
@@ -190,18 +194,19 @@ impl Runs {
 
     /// A container ended; its samples count until `until_ms`.
     pub(crate) fn container_ended(&mut self, id: &str, container: Container, until_ms: i64) {
-        self.departed.insert(id.to_owned(), (until_ms, container));
+        self.departed.insert(id.into(), (until_ms, container));
     }
 
-    /// A container that ended a moment ago.
-    pub(crate) fn departed(&self, container: &str) -> Option<&Container> {
-        self.departed.get(container).map(|(_, container)| container)
+    /// A container that ended a moment ago, and its id.
+    pub(crate) fn departed(&self, container: &str) -> Option<(&Arc<str>, &Container)> {
+        let (id, (_, container)) = self.departed.get_key_value(container)?;
+        Some((id, container))
     }
 
     /// Adds a sample, closed at `end_ms`, of a container on this node.
     pub(crate) fn add(
         &mut self,
-        id: &str,
+        id: &Arc<str>,
         container: &Container,
         sample: &Sample,
         end_ms: i64,
@@ -219,33 +224,32 @@ impl Runs {
         if is_master {
             recording.master = Some((end_ms, crowding));
         }
-        let run = &mut recording.run;
         self.latest_ms = self.latest_ms.max(end_ms);
         self.news.push(RunEvent::Sampled {
-            application_id: run.application_id.clone(),
-            container: id.to_owned(),
+            application_id: Arc::clone(&recording.id),
+            container: Arc::clone(id),
             kind: container.kind,
             sample,
         });
-        run.recorder.add(id, container.kind, sample);
+        recording.run.recorder.add(Arc::clone(id), container.kind, sample);
     }
 
     /// What a container's application tells of its stages.
     pub(crate) fn stages_told(
         &mut self,
-        id: &str,
+        id: &Arc<str>,
         container: &Container,
         stages: StageProgress,
         now_ms: i64,
     ) {
-        let Some(Recording { run, .. }) = self.recordings.get_mut(&container.application) else {
+        let Some(recording) = self.recordings.get_mut(&container.application) else {
             return;
         };
         let since_start_ms = now_ms - i64::from(stages.since_ms) - container.start_ms;
-        if run.recorder.stages_ended(id, stages.stages_ended, since_start_ms) {
+        if recording.run.recorder.stages_ended(id, stages.stages_ended, since_start_ms) {
             self.news.push(RunEvent::StagesEnded {
-                application_id: run.application_id.clone(),
-                container: id.to_owned(),
+                application_id: Arc::clone(&recording.id),
+                container: Arc::clone(id),
                 stages: stages.stages_ended,
                 since_start_ms,
             });

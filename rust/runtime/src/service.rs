@@ -3,6 +3,7 @@
 mod saving;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use elastane_core::cluster::{
     Application, ApplicationId, Ask, BookableChange, Commit, CommitRequest, Demands, NodeId, Offer,
@@ -359,11 +360,16 @@ impl Service {
         KeptOfApplications { past, starts, runs: &self.runs, settings: &self.settings }
     }
 
-    /// What a container that runs on a node is expected to use now.
-    pub(crate) fn expected(&self, node: &str, container: &str, now_ms: i64) -> Option<Resources> {
-        let known = self.cluster.container(container)?;
+    /// The shared id of a container that runs on a node, and what the container is expected to use now.
+    pub(crate) fn expected(
+        &self,
+        node: &str,
+        container: &str,
+        now_ms: i64,
+    ) -> Option<(Arc<str>, Resources)> {
+        let (id, known) = self.cluster.named_container(container)?;
         let entry = self.cluster.node(known.node).filter(|entry| entry.name == node)?;
-        Some(entry.node.get(known.executor)?.expected_at(now_ms))
+        Some((Arc::clone(id), entry.node.get(known.executor)?.expected_at(now_ms)))
     }
 
     fn node_name(&self, node: NodeId) -> String {

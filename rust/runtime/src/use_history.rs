@@ -4,6 +4,7 @@
 mod packed;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use elastane_core::Resources;
 use elastane_protocol::ContainerSamples;
@@ -32,7 +33,7 @@ pub(crate) struct UseHistory {
 /// A container at the steps from the first to the last at which it was measured.
 #[derive(Debug, Clone)]
 struct Column {
-    name: Box<str>,
+    name: Arc<str>,
     /// The number of the first of its steps, from the beginning of the history.
     first: u64,
     steps: VecDeque<PackedUse>,
@@ -50,13 +51,13 @@ pub(crate) struct Use {
 pub(crate) type UseColumns = (Vec<i64>, BTreeMap<String, Vec<Option<Use>>>);
 
 impl UseHistory {
-    /// Takes the newest samples of a report, unless the last step is too recent. `planned` gives what a container is
-    /// expected to use now, and nothing for one that does not run on the node: it is left out.
+    /// Takes the newest samples of a report, unless the last step is too recent. `planned` gives a container's shared id
+    /// and what it is expected to use now, and nothing for one that does not run on the node: it is left out.
     pub(crate) fn arrived(
         &mut self,
         containers: &[ContainerSamples],
         at_ms: i64,
-        planned: impl Fn(&str) -> Option<Resources>,
+        planned: impl Fn(&str) -> Option<(Arc<str>, Resources)>,
     ) {
         let last_ms = self.times_ms.back();
         if last_ms.is_some_and(|last_ms| at_ms - last_ms < STEP_MS) {
@@ -65,7 +66,8 @@ impl UseHistory {
         self.begin_step(at_ms);
         for container in containers {
             let name = container.container.as_str();
-            let (Some(last), Some(planned)) = (container.samples.last(), planned(name)) else {
+            let (Some(last), Some((id, planned))) = (container.samples.last(), planned(name))
+            else {
                 continue;
             };
             let used = Use {
@@ -73,7 +75,7 @@ impl UseHistory {
                 memory_bytes: last.usage.memory_bytes as f32,
                 planned: [planned.cpu_cores as f32, planned.memory_bytes as f32],
             };
-            self.measured(name, PackedUse::of(used));
+            self.measured(id, PackedUse::of(used));
         }
     }
 
@@ -96,12 +98,12 @@ impl UseHistory {
     }
 
     /// A container's use at the newest step. Of two only the first counts.
-    fn measured(&mut self, name: &str, used: PackedUse) {
+    fn measured(&mut self, name: Arc<str>, used: PackedUse) {
         let step = self.forgotten + self.times_ms.len().saturating_sub(1) as u64;
-        let column = match self.columns.binary_search_by(|column| (*column.name).cmp(name)) {
+        let column = match self.columns.binary_search_by(|column| column.name.cmp(&name)) {
             Ok(place) => &mut self.columns[place],
             Err(place) => {
-                let new = Column { name: name.into(), first: step, steps: VecDeque::new() };
+                let new = Column { name, first: step, steps: VecDeque::new() };
                 self.columns.insert(place, new);
                 &mut self.columns[place]
             }

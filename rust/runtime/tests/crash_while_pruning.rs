@@ -67,8 +67,8 @@ fn samples(slot: u64) -> impl Iterator<Item = (String, ContainerSample)> {
 fn batch(slot: u64) -> Vec<RunEvent> {
     let of_run = |number| {
         samples(slot).map(move |(container, sample)| RunEvent::Sampled {
-            application_id: open_run_id(number),
-            container,
+            application_id: open_run_id(number).into(),
+            container: container.into(),
             kind: ContainerKind::DEFAULT_EXECUTOR,
             sample,
         })
@@ -206,7 +206,7 @@ impl Expected {
     fn until(&mut self, slots: u64) -> &RunRecorder {
         while self.slots < slots {
             for (container, sample) in samples(self.slots) {
-                self.recorder.add(&container, ContainerKind::DEFAULT_EXECUTOR, sample);
+                self.recorder.add(container, ContainerKind::DEFAULT_EXECUTOR, sample);
             }
             self.slots += 1;
         }

@@ -4,6 +4,7 @@
 //! recorder replaces them once they are many, so a long run stays small.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use elastane_runs::{ContainerKind, ContainerSample, OpenRun, Outcome, RunEvent, RunRecorder};
@@ -27,8 +28,8 @@ const MOST_BYTES: usize = 256 * 1024 * 1024;
 /// A batch has the samples and the ends of stages of one run, in the order of their arrival.
 #[derive(Serialize, Deserialize)]
 enum BatchEntry {
-    Sampled { container: String, kind: ContainerKind, sample: ContainerSample },
-    StagesEnded { container: String, stages: u32, since_start_ms: i64 },
+    Sampled { container: Arc<str>, kind: ContainerKind, sample: ContainerSample },
+    StagesEnded { container: Arc<str>, stages: u32, since_start_ms: i64 },
 }
 
 impl BatchEntry {
@@ -36,11 +37,11 @@ impl BatchEntry {
     fn of(event: &RunEvent) -> Option<(&str, Self)> {
         match event {
             RunEvent::Sampled { application_id, container, kind, sample } => {
-                let container = container.clone();
+                let container = Arc::clone(container);
                 Some((application_id, Self::Sampled { container, kind: *kind, sample: *sample }))
             }
             RunEvent::StagesEnded { application_id, container, stages, since_start_ms } => {
-                let (container, stages) = (container.clone(), *stages);
+                let (container, stages) = (Arc::clone(container), *stages);
                 let since_start_ms = *since_start_ms;
                 Some((application_id, Self::StagesEnded { container, stages, since_start_ms }))
             }
@@ -50,7 +51,7 @@ impl BatchEntry {
 
     fn add_to(self, recorder: &mut RunRecorder) {
         match self {
-            Self::Sampled { container, kind, sample } => recorder.add(&container, kind, sample),
+            Self::Sampled { container, kind, sample } => recorder.add(container, kind, sample),
             Self::StagesEnded { container, stages, since_start_ms } => {
                 recorder.stages_ended(&container, stages, since_start_ms);
             }

@@ -4,6 +4,7 @@
 mod common;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use common::run;
 use elastane_core::Resources;
@@ -68,7 +69,7 @@ fn recorded(events: &[RunEvent]) -> RunRecorder {
     for event in events {
         match event {
             RunEvent::Sampled { container, kind, sample, .. } => {
-                recorder.add(container, *kind, *sample);
+                recorder.add(Arc::clone(container), *kind, *sample);
             }
             RunEvent::StagesEnded { container, stages, since_start_ms, .. } => {
                 recorder.stages_ended(container, *stages, *since_start_ms);

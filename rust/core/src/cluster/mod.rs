@@ -30,6 +30,8 @@ pub use state::{
     RegisteredOnly, Request, RunningContainer, Standing, Verdict, applications_after, drain,
 };
 
+use std::sync::Arc;
+
 use crate::container_kind::ContainerKind;
 use crate::demand::Demand;
 use crate::policy::Policy;
@@ -238,6 +240,11 @@ impl Cluster {
     /// A container by YARN's id.
     pub fn container(&self, container: &str) -> Option<&Container> {
         self.state.containers.get(container)
+    }
+
+    /// A container and the shared copy of its id, by YARN's id.
+    pub fn named_container(&self, container: &str) -> Option<(&Arc<str>, &Container)> {
+        self.state.containers.get_key_value(container)
     }
 
     /// The containers of a node that the core has otherwise than CapacityScheduler, whose are the `running`.

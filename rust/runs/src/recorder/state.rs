@@ -1,6 +1,7 @@
 //! The serialized form of a recorder.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use elastane_core::ContainerKind;
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use super::{
 /// A recorder that was read; its slots are not checked yet.
 #[derive(Deserialize)]
 pub(super) struct Unchecked {
-    containers: HashMap<String, RecordedContainer>,
+    containers: HashMap<Arc<str>, RecordedContainer>,
     totals: BTreeMap<ContainerKind, Totals>,
     left_out: u64,
 }

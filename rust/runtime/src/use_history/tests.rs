@@ -24,7 +24,7 @@ fn a_container_takes_8_bytes_for_each_step() {
     let mut history = UseHistory::default();
     for step in 0..200 {
         let containers = samples(&HashSet::from([1, 2]), 1.0);
-        history.arrived(&containers, step * STEP_MS, |_| Some(Resources::ZERO));
+        history.arrived(&containers, step * STEP_MS, |id| Some((id.into(), Resources::ZERO)));
     }
     assert_eq!(size_of::<PackedUse>(), 8);
     let steps: Vec<_> = history.columns.iter().map(|it| it.steps.capacity()).collect();
@@ -45,7 +45,7 @@ proptest! {
         let mut now_ms = 0;
         for (number, (after_ms, containers)) in reports.into_iter().enumerate() {
             now_ms += after_ms;
-            history.arrived(&samples(&containers, number as f32), now_ms, |_| Some(Resources::ZERO));
+            history.arrived(&samples(&containers, number as f32), now_ms, |id| Some((id.into(), Resources::ZERO)));
             if kept.last().is_none_or(|(last_ms, ..)| now_ms - last_ms >= STEP_MS) {
                 kept.push((now_ms, number as f32, containers));
             }
