@@ -22,7 +22,7 @@ use crate::deadlines::Deadline;
 use crate::decisions::Decisions;
 use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
 use crate::effects::Reported;
-use crate::latest_reports::LatestReports;
+use crate::latest_reports::{KeptReport, LatestReports};
 use crate::memory_victims::PreemptionOrder;
 use crate::open_error::OpenError;
 use crate::questions::{Question, Sources};
@@ -275,15 +275,17 @@ impl Elastane {
         now_ms: i64,
     ) -> Result<Vec<u8>, ReportError> {
         let report = decode_report(version, body)?;
+        let kept = KeptReport::of(&report, version, body, now_ms)?;
         let mut service = self.service.lock();
         let Reported { reply, ingested, reprovisioned: _, records } =
             service.report(node, &report, now_ms)?;
         self.decisions.record_all(records);
         // Under the lock, so that no report is kept of a node that is gone.
         let planned = |container: &str| service.expected(node, container, now_ms);
-        let former = self.reports.arrived(node, report, now_ms, planned);
+        if let Some(kept) = kept {
+            self.reports.arrived(node, &report.containers, kept, planned);
+        }
         drop(service);
-        drop(former);
         self.counters.ingested(&ingested);
         Ok(encode(&reply)?)
     }

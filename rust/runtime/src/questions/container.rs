@@ -65,7 +65,7 @@ impl ContainerSnapshot {
 
     pub(crate) fn into_details(self, reports: &LatestReports, now_ms: i64) -> ContainerDetails {
         let report = reports.of(&self.node);
-        self.beside(report.as_deref(), now_ms)
+        self.beside(report.as_ref(), now_ms)
     }
 
     /// Beside the newest report of its node.

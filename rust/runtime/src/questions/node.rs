@@ -40,7 +40,7 @@ impl NodeSnapshot {
         NodeDetails {
             capacity: self.node.capacity,
             planned: PlannedSeries::of(&self.node.available(now_ms)),
-            containers: containers.map(|it| it.beside(report.as_deref(), now_ms)).collect(),
+            containers: containers.map(|it| it.beside(report.as_ref(), now_ms)).collect(),
             history,
         }
     }
