@@ -41,7 +41,7 @@ impl Record {
         event: JournalEvent,
         time_ms: i64,
     ) -> Self {
-        let queue = cluster.application(application).map(|it| it.queue.clone());
+        let queue = cluster.application(application).map(|it| it.queue.to_string());
         Self { time_ms, queue, event }
     }
 

@@ -117,5 +117,5 @@ impl Measured {
 }
 
 fn queue_of<'a>(cluster: &'a Cluster, container: &Container) -> Option<&'a str> {
-    Some(cluster.application(container.application)?.queue.as_str())
+    Some(&cluster.application(container.application)?.queue)
 }

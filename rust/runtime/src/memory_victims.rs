@@ -309,6 +309,6 @@ fn record(
         reason,
     };
     let event = JournalEvent::Preemption(Box::new(Preemption::ForMemory(preemption)));
-    let queue = application.map(|application| application.queue.clone());
+    let queue = application.map(|application| application.queue.to_string());
     Record { time_ms: now_ms, queue, event }
 }

@@ -95,7 +95,7 @@ impl Placed {
         let Placement { reason, score, container: placed } = placement;
         let application = cluster.application(placed.application)?;
         let node = cluster.node(placed.node)?;
-        let queue = Some(application.queue.clone());
+        let queue = Some(application.queue.to_string());
         let placed = Self {
             application: application.id.clone(),
             application_name: application.name.clone(),

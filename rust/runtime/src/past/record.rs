@@ -89,7 +89,7 @@ impl Past {
         for (number, application) in cluster.applications() {
             let subject = LedgerSubject {
                 application_id: application.id.clone(),
-                queue: application.queue.clone(),
+                queue: application.queue.to_string(),
                 application_key: String::new(),
                 application_name: application.name.clone(),
                 user: application.user.to_string(),

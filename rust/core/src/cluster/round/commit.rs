@@ -97,11 +97,12 @@ fn approve(
     let predicted = application.demands.of(commit.kind);
     let PlannedThere { demand, taken, mean: planned } =
         planned_there(entry, predicted, request, settings.virtual_cores_count);
-    let queue = application.queue.as_str();
+    let queue = &application.queue;
     let (label, user) = (Arc::clone(&entry.label), Arc::clone(&application.user));
     let approved = |reason, score| {
         let is_owed_flow = reason == PlacedReason::OwedFlow;
-        let taken_by = TakenBy { queue: queue.into(), label, user, taken, planned, is_owed_flow };
+        let taken_by =
+            TakenBy { queue: Arc::clone(queue), label, user, taken, planned, is_owed_flow };
         Approved { reason, score, demand, taken_by }
     };
     if !commit.may_refuse && commit.start_ms < now_ms {
@@ -123,10 +124,13 @@ fn approve(
         return Some(Err(Refusal::QueueAtMaximum(queue.into())));
     }
     if shares.is_user_at_limit(&next) {
-        return Some(Err(Refusal::UserAtLimit { user: Arc::clone(user), queue: queue.into() }));
+        return Some(Err(Refusal::UserAtLimit {
+            user: Arc::clone(user),
+            queue: Arc::clone(queue),
+        }));
     }
     if shares.yields_on(entry, queue, request) {
-        return Some(Err(Refusal::QueueYields(queue.into())));
+        return Some(Err(Refusal::QueueYields(Arc::clone(queue))));
     }
     if let Some(why) = entry.keeps_out(application.demands.observed(), request, now_ms) {
         return Some(Err(Refusal::RegisteredOnly(why)));

@@ -45,8 +45,8 @@ pub struct Application {
     pub id: String,
     /// The submitter's name for it.
     pub name: String,
-    /// The leaf queue.
-    pub queue: String,
+    /// The leaf queue; its containers share the name.
+    pub queue: Arc<str>,
     /// Who submitted it.
     pub user: Arc<str>,
     /// Predictions for its containers.
@@ -119,7 +119,7 @@ impl Application {
         Self {
             id: id.to_owned(),
             name: name.to_owned(),
-            queue: queue.to_owned(),
+            queue: queue.into(),
             user: Arc::default(),
             demands,
             submitted_ms,

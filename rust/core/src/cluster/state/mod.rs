@@ -79,7 +79,7 @@ impl State {
         let Some(entry) = self.applications.get_mut(&application) else {
             return false;
         };
-        queue.clone_into(&mut entry.queue);
+        entry.queue = queue.into();
         entry.demands.observe_by_queue(self.queue_modes.observes(queue));
         true
     }

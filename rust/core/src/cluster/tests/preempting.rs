@@ -101,7 +101,7 @@ fn a_queue_that_waits_for_its_guarantee_gets_it_by_preemption() {
 fn shrinking_again_does_not_prolong_a_hold_and_the_next_one_begins_as_long_after_it() {
     let (mut cluster, [node, other, _]) = after_silence(2, 0.1, 0.3);
     lower(&mut cluster, node);
-    let (a, _) = cluster.applications().find(|(_, it)| it.queue == "root.a").unwrap();
+    let (a, _) = cluster.applications().find(|(_, it)| &*it.queue == "root.a").unwrap();
     cluster.pending(a, Ask { count: 0, ..ask(3, 1) }, LOWERED_MS);
     let b = in_queue(&mut cluster, "root.b");
     // The other node goes up and down.
