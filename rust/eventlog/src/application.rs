@@ -171,7 +171,7 @@ impl LoggedApplication {
             let kind = self.kind_of(executor);
             for (end_ms, length_ms, used) in samples {
                 let sample = ContainerSample::new(end_ms, length_ms, used);
-                recorder.add(id, kind, sample);
+                recorder.add(id.as_str(), kind, sample);
             }
         }
         (recorder.series(), sources)

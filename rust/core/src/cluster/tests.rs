@@ -60,7 +60,7 @@ impl<'a> NodeLimits<'a> {
         now_ms: i64,
     ) -> Vec<(&'a str, Vec<Step>)> {
         let all = self.containers();
-        let plans = all.map(|(id, _, limits)| (id, limits.steps(settings, can_limit, now_ms)));
+        let plans = all.map(|(id, _, limits)| (&**id, limits.steps(settings, can_limit, now_ms)));
         let mut plans: Vec<_> = plans.filter(|(_, steps)| !steps.is_empty()).collect();
         plans.sort_unstable_by_key(|(id, _)| *id);
         plans
