@@ -14,7 +14,6 @@ mod state;
 
 pub use stages::MOST_STAGES;
 use stages::{RecordedStages, StagesTold};
-use state::SavedTotal;
 
 /// The longest series, in slots: 24 h. Later samples of a container are not recorded.
 pub const MAX_SLOTS: usize = 24 * 60 * 60 * 1_000 / SLOT_MS as usize;
@@ -235,13 +234,9 @@ struct Totals {
     stages: RecordedStages,
 }
 
-/// In half of the width of [`Resources`], as a saved run has it: a running application has one for each slot. A mean of equal
-/// amounts is exact, which a sum of 32 bits would not be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(from = "SavedTotal", into = "SavedTotal")]
 struct Total {
-    /// In the order of [`Resources::to_array`].
-    mean: [f32; 4],
+    sum: Resources,
     containers: u32,
 }
 
@@ -252,25 +247,17 @@ impl Totals {
             if slot == self.slots.capacity() {
                 self.slots.reserve_exact((slot / 8).max(LEAST_MORE_SLOTS));
             }
-            self.slots.push(Total { mean: [0.0; 4], containers: 0 });
+            self.slots.push(Total { sum: Resources::ZERO, containers: 0 });
         }
         if let Some(total) = self.slots.get_mut(slot) {
-            total.add(value);
+            total.sum += value;
+            total.containers += 1;
         }
     }
 }
 
 impl Total {
-    fn add(&mut self, value: Resources) {
-        self.containers += 1;
-        let containers = f64::from(self.containers);
-        for (mean, value) in self.mean.iter_mut().zip(value.to_array()) {
-            let former = f64::from(*mean);
-            *mean = (former + (value - former) / containers) as f32;
-        }
-    }
-
     fn mean(&self) -> Resources {
-        Resources::from_array(self.mean.map(f64::from))
+        self.sum * (1.0 / f64::from(self.containers))
     }
 }

@@ -77,8 +77,7 @@ fn assert_close(left: &[Resources], right: &[Resources]) {
     assert_eq!(left.len(), right.len());
     for (slot, (left, right)) in left.iter().zip(right).enumerate() {
         for (a, b) in left.to_array().into_iter().zip(right.to_array()) {
-            // A slot has amounts of 32 bits.
-            assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "slot {slot}: {a} {b}");
+            assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "slot {slot}: {a} {b}");
         }
     }
 }
@@ -278,7 +277,7 @@ fn what_waited_for_a_core_is_recorded_as_on_a_free_node() {
     // One thread got half of a core: the same work in half of the time.
     assert_eq!(cores_of(crowded(&[(0.5, 0.5), (0.5, 0.5)])), [1.0]);
     // It slept for half of the time, and waited for half of the rest.
-    assert_eq!(cores_of(crowded(&[(0.25, 0.25); 4])), [f64::from(1.0_f32 / 3.0); 3]);
+    assert_eq!(cores_of(crowded(&[(0.25, 0.25); 4])), [1.0 / 3.0; 3]);
     // Four threads on two cores; on a free node each has its own.
     assert_eq!(cores_of(crowded(&[(2.0, 2.0), (2.0, 2.0), (1.0, 0.0)])), [4.0, 1.0]);
 }

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use elastane_core::{ContainerKind, Resources};
-use serde::{Deserialize, Serialize};
+use elastane_core::ContainerKind;
+use serde::Deserialize;
 
 use super::{
-    LONGEST_MS, MAX_SLOTS, MOST_EXECUTOR_KINDS, RecordedContainer, RunRecorder, Total, Totals,
-    slot_of,
+    LONGEST_MS, MAX_SLOTS, MOST_EXECUTOR_KINDS, RecordedContainer, RunRecorder, Totals, slot_of,
 };
 
 /// A recorder that was read; its slots are not checked yet.
@@ -17,28 +16,6 @@ pub(super) struct Unchecked {
     containers: HashMap<Arc<str>, RecordedContainer>,
     totals: BTreeMap<ContainerKind, Totals>,
     left_out: u64,
-}
-
-/// The sum over the containers in a slot, from which a mean of 32 bits comes back as it was.
-#[derive(Serialize, Deserialize)]
-pub(super) struct SavedTotal {
-    sum: Resources,
-    containers: u32,
-}
-
-impl From<Total> for SavedTotal {
-    fn from(total: Total) -> Self {
-        let Total { containers, .. } = total;
-        Self { sum: total.mean() * f64::from(containers), containers }
-    }
-}
-
-impl From<SavedTotal> for Total {
-    fn from(SavedTotal { sum, containers }: SavedTotal) -> Self {
-        // 0 containers are refused with the recorder.
-        let mean = sum.to_array().map(|sum| (sum / f64::from(containers)) as f32);
-        Self { mean, containers }
-    }
 }
 
 impl TryFrom<Unchecked> for RunRecorder {
