@@ -7,6 +7,8 @@
 
 #[path = "../../../rust/store/tests/common/records.rs"]
 mod records;
+#[path = "../run_folder.rs"]
+mod run_folder;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ use elastane_runs::{ContainerKind, ContainerSample};
 use elastane_store::{Access, Depository, OpenRun, RunEvent, StoreError};
 use libfuzzer_sys::fuzz_target;
 use records::{model, prediction, submission};
+use run_folder::run_folder;
 use rusqlite::{Connection, types::Value};
 
 /// Two runs of `sales`.
@@ -83,7 +86,7 @@ fn stored(content: Content, bytes: &[u8]) -> Option<Value> {
 fn files() -> &'static (PathBuf, PathBuf) {
     static FILES: OnceLock<(PathBuf, PathBuf)> = OnceLock::new();
     FILES.get_or_init(|| {
-        let folder = tempfile::tempdir_in("/dev/shm").expect("a folder in /dev/shm").keep();
+        let folder = run_folder(Path::new("/dev/shm"));
         let (sound, tried) = (folder.join("sound.db"), folder.join("tried.db"));
         let execute = |statements| Connection::open(&sound)?.execute_batch(statements);
         execute(RUNS).expect("the file of the store's tests");
@@ -114,9 +117,25 @@ fn fill(path: &Path) -> Result<(), StoreError> {
     depository.checkpoint(&[RunEvent::Whole(Box::new(begun)), sampled], 8)
 }
 
-/// All that Elastane reads of a file. What cannot be read is refused by itself.
+/// Merges a file, then reads all that Elastane reads of it. What cannot be read is refused by itself.
 fn read_all(path: &Path) -> Result<(), StoreError> {
+    // First, as shortening changes the file. A merge that fails keeps the runs before the failure.
+    let mut merged = Depository::in_memory(MOST_BYTES)?;
+    let _ = merged.merge(path);
+    read_ended(&merged)?;
     let mut depository = Depository::open_existing(path, Access::Write)?;
+    read_ended(&depository)?;
+    let (open_runs, _unreadable) = depository.open_runs()?;
+    for run in open_runs {
+        for series in run.recorder.series() {
+            assert!(series.slots.iter().all(|slot| slot.first_invalid().is_none()), "{series:?}");
+        }
+    }
+    depository.shorten_open_runs()
+}
+
+/// What is read of the runs that ended, and of the models.
+fn read_ended(depository: &Depository) -> Result<(), StoreError> {
     for application in depository.applications()? {
         for run in depository.latest_runs(&application.key, 9).unwrap_or_default() {
             let series = run.series.iter().flat_map(|series| &series.slots);
@@ -129,14 +148,5 @@ fn read_all(path: &Path) -> Result<(), StoreError> {
         let _ = depository.models(&application.key);
         let _ = depository.latest_settings(&application.key, 9);
     }
-    let (open_runs, _unreadable) = depository.open_runs()?;
-    for run in open_runs {
-        for series in run.recorder.series() {
-            assert!(series.slots.iter().all(|slot| slot.first_invalid().is_none()), "{series:?}");
-        }
-    }
-    depository.shorten_open_runs()?;
-    drop(depository);
-    let _ = Depository::in_memory(MOST_BYTES)?.merge(path);
     Ok(())
 }

@@ -4,12 +4,15 @@
 
 #[path = "../../../rust/runtime/tests/common/mod.rs"]
 mod common;
+#[path = "../run_folder.rs"]
+mod run_folder;
 
 use std::sync::OnceLock;
 
 use common::{GB, START_MS, commit, learn_named, named_submission, open, register, reply};
 use elastane_runtime::Elastane;
 use libfuzzer_sys::fuzz_target;
+use run_folder::run_folder;
 use serde_json::Value;
 
 const NOW_MS: i64 = START_MS + 1_212_000;
@@ -23,7 +26,7 @@ fuzz_target!(|question: &str| {
 fn core() -> &'static Elastane {
     static CORE: OnceLock<Elastane> = OnceLock::new();
     CORE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a temporary folder").keep();
+        let folder = run_folder(&std::env::temp_dir());
         learn_named(&folder, &[("known", &[2.0; 20]), ("other", &[1.0; 20])]);
         let elastane = open(&folder, "enforce");
         let node = register(&elastane);

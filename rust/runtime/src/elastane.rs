@@ -22,7 +22,7 @@ use crate::deadlines::Deadline;
 use crate::decisions::Decisions;
 use crate::depository::{DepositoryThread, SharingError, Work, open_or_substitute};
 use crate::effects::Reported;
-use crate::latest_reports::{KeptReport, LatestReports};
+use crate::latest_reports::LatestReports;
 use crate::memory_victims::PreemptionOrder;
 use crate::open_error::OpenError;
 use crate::questions::{Question, Sources};
@@ -275,7 +275,7 @@ impl Elastane {
         now_ms: i64,
     ) -> Result<Vec<u8>, ReportError> {
         let report = decode_report(version, body)?;
-        let kept = KeptReport::of(&report, version, body, now_ms)?;
+        let kept = self.reports.to_keep(node, &report, version, body, now_ms);
         let mut service = self.service.lock();
         let Reported { reply, ingested, reprovisioned: _, records } =
             service.report(node, &report, now_ms)?;

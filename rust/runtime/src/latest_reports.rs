@@ -1,94 +1,57 @@
 //! The newest report of each node's agent and what its containers used lately, for those who ask about them.
 
+mod kept;
+
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use elastane_core::Resources;
-use elastane_protocol::{
-    BodyError, CanLimit, ContainerSamples, Report, VERSION, decode_report, encode,
-};
+use elastane_protocol::{ContainerSamples, Report};
 use parking_lot::Mutex;
 
 use crate::use_history::{UseColumns, UseHistory};
+pub(crate) use kept::{ArrivedReport, KeptReport};
 
 /// By node. The map's lock is held for a look only, and a node's for its own reports.
 #[derive(Default)]
 pub(crate) struct LatestReports {
     by_node: Mutex<HashMap<String, Arc<Mutex<NodeReports>>>>,
+    /// An error of keeping a report was logged. The next reports would repeat it every few seconds.
+    has_logged: AtomicBool,
 }
 
 #[derive(Default)]
 struct NodeReports {
     /// The newest report that has samples.
     newest: Option<KeptReport>,
-    history: UseHistory,
+    /// Shared with those who read it.
+    history: Arc<UseHistory>,
 }
 
-/// A report as the agent sends it: a third of its size in memory otherwise, and few are ever asked about.
-#[derive(Debug, Clone)]
-pub(crate) struct KeptReport {
-    at_ms: i64,
-    version: u16,
-    body: Arc<[u8]>,
-}
-
-impl KeptReport {
-    /// Of a report and the body that it was read from; none for one without samples of its containers. An agent that could not
-    /// report for a while sends many samples of each container, and all but the last are left out.
-    ///
-    /// # Errors
-    /// A report that cannot be written.
-    pub(crate) fn of(
+impl LatestReports {
+    /// What to keep of a report, see [`KeptReport::of`]. A report that cannot be encoded is not kept, and the first error
+    /// is logged: only answers to questions lack the report.
+    pub(crate) fn to_keep(
+        &self,
+        node: &str,
         report: &Report,
         version: u16,
         body: &[u8],
         at_ms: i64,
-    ) -> Result<Option<Self>, BodyError> {
-        let containers = &report.containers;
-        if !containers.is_empty() && containers.iter().all(|it| it.samples.is_empty()) {
-            return Ok(None);
-        }
-        if containers.iter().all(|it| it.samples.len() <= 1) {
-            return Ok(Some(Self { at_ms, version, body: body.into() }));
-        }
-        let mut report = report.clone();
-        for container in &mut report.containers {
-            let older = container.samples.len().saturating_sub(1);
-            container.samples.drain(..older);
-        }
-        Ok(Some(Self { at_ms, version: VERSION, body: encode(&report)?.into() }))
+    ) -> Option<KeptReport> {
+        KeptReport::of(report, version, body, at_ms).unwrap_or_else(|error| {
+            if !self.has_logged.swap(true, Relaxed) {
+                log::error!(
+                    "the report of {node} is not kept, so answers about {node} show an older one: {error}; \
+                     later errors of this kind are not logged"
+                );
+            }
+            None
+        })
     }
 
-    /// As it arrived.
-    fn read(&self) -> Result<ArrivedReport, BodyError> {
-        let report = decode_report(self.version, &self.body)?;
-        Ok(ArrivedReport { at_ms: self.at_ms, report })
-    }
-}
-
-/// A report without all but the last sample of each container.
-#[derive(Debug)]
-pub(crate) struct ArrivedReport {
-    at_ms: i64,
-    report: Report,
-}
-
-impl ArrivedReport {
-    /// The newest samples of a container, and when they came.
-    pub(crate) fn of(&self, container: &str) -> Option<(i64, &ContainerSamples)> {
-        let samples = self.report.containers.iter().find(|it| it.container == container)?;
-        Some((self.at_ms, samples))
-    }
-
-    /// What the agent can limit.
-    pub(crate) fn can_limit(&self) -> CanLimit {
-        self.report.can_limit
-    }
-}
-
-impl LatestReports {
-    /// A report may come before the next samples of the containers: none is kept of it then, and the former one stays. For
-    /// `planned`, see [`UseHistory::arrived`].
+    /// Replaces the node's report. For `planned`, see [`UseHistory::arrived`].
     pub(crate) fn arrived(
         &self,
         node: &str,
@@ -104,7 +67,10 @@ impl LatestReports {
             }
         };
         let mut reports = reports.lock();
-        reports.history.arrived(containers, kept.at_ms, planned);
+        if reports.history.is_due(kept.at_ms) {
+            // Copies the history only while somebody reads it.
+            Arc::make_mut(&mut reports.history).arrived(containers, kept.at_ms, planned);
+        }
         reports.newest = Some(kept);
     }
 
@@ -113,15 +79,15 @@ impl LatestReports {
     }
 
     pub(crate) fn of(&self, node: &str) -> Option<ArrivedReport> {
-        // Reports wait for the pointer alone.
+        // The node's lock is held while the pointer is copied, not while the report is decoded.
         let kept = self.reports(node)?.lock().newest.clone()?;
         kept.read().map_err(|error| log::error!("the kept report of {node}: {error}")).ok()
     }
 
     /// See [`UseHistory::columns`].
     pub(crate) fn history_of(&self, node: &str) -> Option<UseColumns> {
-        // Reports wait for the copy alone.
-        let history = self.reports(node)?.lock().history.clone();
+        // A report waits for the node's lock while it holds the service's lock, so only the pointer is copied.
+        let history = Arc::clone(&self.reports(node)?.lock().history);
         Some(history.columns())
     }
 
@@ -129,3 +95,6 @@ impl LatestReports {
         self.by_node.lock().get(node).cloned()
     }
 }
+
+#[cfg(test)]
+mod tests;

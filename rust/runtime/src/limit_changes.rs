@@ -29,7 +29,8 @@ pub(crate) struct LimitChanges {
 
 struct KnownNode {
     last: LastReport,
-    /// By the cluster's own copy of the id. A map doubles as it grows, so only its keys and pointers lie in it.
+    /// By container id, which is shared with the cluster. The values are boxed: a map that has just doubled is half empty,
+    /// so an empty place has to be small.
     containers: HashMap<Arc<str>, Box<KnownContainer>>,
 }
 

@@ -15,11 +15,11 @@ use packed::PackedUse;
 const STEP_MS: i64 = 20_000;
 /// A quarter of an hour.
 const MOST_STEPS: usize = 45;
-/// By which a column grows.
+/// Number of steps that a full column is extended by.
 const MORE_STEPS: usize = 9;
 
-/// The last steps, and a column for each container that was measured at one of them: 8 bytes for each step at which it
-/// ran, so 360 bytes for a container that runs for all of the time, its name aside.
+/// The last steps, and a column for each container that was measured at one of them. A column takes 8 bytes a step from
+/// its first measured step on: at most 360 bytes, and 56 bytes for the column itself. The name is shared with the cluster.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UseHistory {
     /// When the steps were, oldest first.
@@ -59,11 +59,11 @@ impl UseHistory {
         at_ms: i64,
         planned: impl Fn(&str) -> Option<(Arc<str>, Resources)>,
     ) {
-        let last_ms = self.times_ms.back();
-        if last_ms.is_some_and(|last_ms| at_ms - last_ms < STEP_MS) {
+        if !self.is_due(at_ms) {
             return;
         }
         self.begin_step(at_ms);
+        let mut new = Vec::new();
         for container in containers {
             let name = container.container.as_str();
             let (Some(last), Some((id, planned))) = (container.samples.last(), planned(name))
@@ -75,8 +75,14 @@ impl UseHistory {
                 memory_bytes: last.usage.memory_bytes as f32,
                 planned: [planned.cpu_cores as f32, planned.memory_bytes as f32],
             };
-            self.measured(id, PackedUse::of(used));
+            new.extend(self.measured(id, PackedUse::of(used)));
         }
+        self.add_columns(new);
+    }
+
+    /// Whether the last step is old enough for the next one.
+    pub(crate) fn is_due(&self, at_ms: i64) -> bool {
+        self.times_ms.back().is_none_or(|last_ms| at_ms - last_ms >= STEP_MS)
     }
 
     /// Begins the newest step, and forgets the oldest if there are too many.
@@ -97,22 +103,37 @@ impl UseHistory {
         });
     }
 
-    /// A container's use at the newest step. Of two only the first counts.
-    fn measured(&mut self, name: Arc<str>, used: PackedUse) {
+    /// Takes a container's use at the newest step. Of two only the first counts. Gives the column of a container that has
+    /// none yet.
+    fn measured(&mut self, name: Arc<str>, used: PackedUse) -> Option<Column> {
         let step = self.forgotten + self.times_ms.len().saturating_sub(1) as u64;
-        let column = match self.columns.binary_search_by(|column| column.name.cmp(&name)) {
-            Ok(place) => &mut self.columns[place],
-            Err(place) => {
-                let new = Column { name, first: step, steps: VecDeque::new() };
-                self.columns.insert(place, new);
-                &mut self.columns[place]
-            }
+        let Ok(place) = self.columns.binary_search_by(|column| column.name.cmp(&name)) else {
+            let mut new = Column { name, first: step, steps: VecDeque::new() };
+            new.push(used);
+            return Some(new);
         };
+        let column = &mut self.columns[place];
         if let Some(missed) = step.checked_sub(column.end()) {
             for _ in 0..missed {
                 column.push(PackedUse::NONE);
             }
             column.push(used);
+        }
+        None
+    }
+
+    /// Merges a step's new columns, of which two may have the same name, and frees memory once less than half is used.
+    fn add_columns(&mut self, mut new: Vec<Column>) {
+        if !new.is_empty() {
+            // Both sorts are stable: the first of two columns with the same name stays the first.
+            new.sort_by(|a, b| a.name.cmp(&b.name));
+            self.columns.append(&mut new);
+            // Linear, as it merges two sorted parts.
+            self.columns.sort_by(|a, b| a.name.cmp(&b.name));
+            self.columns.dedup_by(|later, first| later.name == first.name);
+        }
+        if self.columns.len() < self.columns.capacity() / 2 {
+            self.columns.shrink_to_fit();
         }
     }
 
@@ -136,10 +157,12 @@ impl Column {
         self.first + self.steps.len() as u64
     }
 
-    /// A ring that doubles would leave up to half of it free.
+    /// Extends the ring by a few steps: one that doubles would leave up to half of it free.
     fn push(&mut self, used: PackedUse) {
-        if self.steps.len() == self.steps.capacity() {
-            self.steps.reserve_exact(MORE_STEPS);
+        let length = self.steps.len();
+        if length == self.steps.capacity() {
+            // A copied ring is as long as its steps.
+            self.steps.reserve_exact(MORE_STEPS.min(MOST_STEPS.saturating_sub(length)));
         }
         self.steps.push_back(used);
     }

@@ -10,7 +10,8 @@ use super::Shared;
 use super::outage::Outage;
 use crate::counters::count;
 
-/// Changes that wait while the depository cannot be written: 1,000 containers for ten minutes, 50 MB.
+/// Changes that wait while the depository cannot be written: those of 1,000 containers over ten minutes. They take 18 MB, as
+/// an event has 88 bytes and shares its ids.
 const MOST_WAITING: usize = 200_000;
 
 pub(super) struct Checkpoints {
@@ -66,7 +67,7 @@ impl Checkpoints {
             self.drop_samples(MOST_WAITING);
             return Err(error);
         }
-        // Not kept for the next ones: with 100,000 containers the list takes megabytes, and the next one comes with its own.
+        // Frees the list, which takes megabytes with 100,000 containers. The next changes come in a list of their own.
         self.waiting = Vec::new();
         if std::mem::take(&mut self.whole_waits) {
             self.lack_whole = false;

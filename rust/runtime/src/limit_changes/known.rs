@@ -14,7 +14,7 @@ use super::{LastReport, LimitChange};
 pub(super) const KEPT: usize = LIMIT_NAMES.len();
 
 const LIMITS: usize = LIMIT_NAMES.len();
-/// By which the list of changes grows: most containers have few limits.
+/// Number of changes that a full list is extended by. It is small, as most containers have few limits.
 const MORE_CHANGES: usize = 2;
 /// The place of memory in [`LIMIT_NAMES`].
 const MEMORY: usize = 2;

@@ -1,5 +1,7 @@
 //! One container: what is planned for it, and what it used last.
 
+use std::collections::HashMap;
+
 use elastane_core::cluster::{Basis, Container, NodeLimits};
 use elastane_core::{Resource, Resources, Running};
 use serde::Serialize;
@@ -63,9 +65,19 @@ impl ContainerSnapshot {
         ids.iter().filter_map(|id| Self::take(service, id, now_ms)).collect()
     }
 
-    pub(crate) fn into_details(self, reports: &LatestReports, now_ms: i64) -> ContainerDetails {
-        let report = reports.of(&self.node);
-        self.beside(report.as_ref(), now_ms)
+    /// Containers of any nodes. Each node's report is decoded once.
+    pub(crate) fn all_details(
+        snapshots: Vec<Self>,
+        reports: &LatestReports,
+        now_ms: i64,
+    ) -> Vec<ContainerDetails> {
+        let mut by_node: HashMap<String, Option<ArrivedReport>> = HashMap::new();
+        let details = |snapshot: Self| {
+            let node = by_node.entry(snapshot.node.clone());
+            let report = node.or_insert_with_key(|node| reports.of(node));
+            snapshot.beside(report.as_ref(), now_ms)
+        };
+        snapshots.into_iter().map(details).collect()
     }
 
     /// Beside the newest report of its node.

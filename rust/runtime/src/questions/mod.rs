@@ -72,8 +72,8 @@ impl Question {
                 for some in containers.chunks(AT_ONCE) {
                     snapshots.extend(ContainerSnapshot::take_all(&service.lock(), some, now_ms));
                 }
-                let details = snapshots.into_iter().map(|it| it.into_details(reports, now_ms));
-                Answer::Containers { containers: details.collect() }
+                let containers = ContainerSnapshot::all_details(snapshots, reports, now_ms);
+                Answer::Containers { containers }
             }
             Self::PredictedEnds { applications } => {
                 Answer::PredictedEnds(PredictedEnds::of(applications, service, depository, now_ms))

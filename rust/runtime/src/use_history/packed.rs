@@ -84,6 +84,14 @@ mod tests {
     }
 
     #[test]
+    fn no_extreme_amount_is_taken_for_none() {
+        for amount in [f32::MAX, f32::INFINITY, f32::NAN, f32::MIN, f32::NEG_INFINITY] {
+            let used = Use { cpu_cores: amount, memory_bytes: amount, planned: [amount; 2] };
+            assert!(PackedUse::of(used).used().is_some(), "{amount}");
+        }
+    }
+
+    #[test]
     fn numbers_of_few_bits_are_exact() {
         for units in [0.0, 1.0, 4_095.0, 4_096.0, 16_384.0, 1.5 * 16_384.0, 262_144.0] {
             assert_eq!(unpacked(packed(units)), units);

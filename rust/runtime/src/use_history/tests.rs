@@ -27,8 +27,34 @@ fn a_container_takes_8_bytes_for_each_step() {
         history.arrived(&containers, step * STEP_MS, |id| Some((id.into(), Resources::ZERO)));
     }
     assert_eq!(size_of::<PackedUse>(), 8);
-    let steps: Vec<_> = history.columns.iter().map(|it| it.steps.capacity()).collect();
-    assert_eq!(steps, [MOST_STEPS; 2]);
+    assert_eq!(history.columns.len(), 2);
+    assert!(history.columns.iter().all(|it| it.steps.capacity() <= MOST_STEPS));
+}
+
+#[test]
+fn columns_of_containers_that_ended_are_freed() {
+    let mut history = UseHistory::default();
+    for step in 0..100 {
+        let numbers = if step < 10 { (0..200).collect() } else { HashSet::from([1]) };
+        let containers = samples(&numbers, 1.0);
+        history.arrived(&containers, step * STEP_MS, |id| Some((id.into(), Resources::ZERO)));
+        assert!(history.columns.is_sorted_by(|a, b| a.name < b.name));
+        assert!(history.columns.len() >= history.columns.capacity() / 2);
+    }
+    assert_eq!(history.columns.len(), 1);
+}
+
+#[test]
+fn of_two_samples_of_a_container_the_first_counts() {
+    let mut history = UseHistory::default();
+    for step in 0..2 {
+        let mut containers = samples(&HashSet::from([1]), 1.0);
+        containers.extend(samples(&HashSet::from([1]), 2.0));
+        history.arrived(&containers, step * STEP_MS, |id| Some((id.into(), Resources::ZERO)));
+    }
+    let (_, columns) = history.columns();
+    let cores: Vec<_> = columns["container_1"].iter().map(|it| it.unwrap().cpu_cores).collect();
+    assert_eq!(cores, [1.0; 2]);
 }
 
 proptest! {
