@@ -60,7 +60,6 @@ PYTHON := $(CURDIR)/target/venv/bin/python
 # Zig's C compiler and linker, which have the symbols of every glibc
 ZIG := target/tools/zig/bin/python-zig
 ZIGBUILD := CARGO_ZIGBUILD_ZIG_PATH=$(CURDIR)/$(ZIG) target/tools/bin/cargo-zigbuild
-JAR := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/)jar
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 DIST := elastane-$(VERSION)
 # Python may be missing too; all else is checked by Python.
@@ -280,12 +279,11 @@ dist: portable target/tools/bin/cargo-cyclonedx ## makes the archive to install 
 	cp java-shim/scheduler/target/elastane-scheduler-$(VERSION).jar java-shim/spark/target/elastane-spark-$(VERSION).jar \
 		target/dist/$(DIST)/lib/
 	for architecture in $(ARCHITECTURES); do \
-		built=target/$$architecture-unknown-linux-gnu/release && in_jar=target/dist/jar/native/linux-$$architecture && \
+		built=target/$$architecture-unknown-linux-gnu/release && \
 		install -D --target-directory=target/dist/$(DIST)/bin/$$architecture $$built/elastane $$built/elastane-agent && \
-		install -D --target-directory=target/dist/$(DIST)/lib/$$architecture $$built/libelastane.so && \
-		install -D --target-directory=$$in_jar $$built/libelastane.so || exit 1; \
+		install -D --target-directory=target/dist/$(DIST)/lib/$$architecture $$built/libelastane.so || exit 1; \
 	done
-	$(JAR) --update --file target/dist/$(DIST)/lib/elastane-scheduler-$(VERSION).jar -C target/dist/jar native
+	cd tests && python3 -m portable put $(CURDIR)/target/dist/$(DIST) $(ARCHITECTURES)
 	cd tests && python3 -m portable check $(CURDIR)/target/dist/$(DIST) --glibc $(GLIBC) $(ARCHITECTURES)
 	mkdir target/dist/$(DIST)/nodemanager-hook
 	cp nodemanager-hook/elastane-agent.service nodemanager-hook/agent.toml target/dist/$(DIST)/nodemanager-hook/
@@ -308,7 +306,7 @@ test-portable: dist ## runs the archive on Debian 11 for each of ARCHITECTURES, 
 	cd tests && python3 -m portable run $(CURDIR)/target/$(DIST).tar.gz $(ARCHITECTURES)
 	$(if $(filter aarch64,$(ARCHITECTURES)),@$(MAKE) --no-print-directory test-emulated)
 
-test-emulated: target/tools/bin/cargo-zigbuild $(ZIG)
+test-emulated: target/tools/bin/cargo-zigbuild $(ZIG) ## runs the unit tests of EMULATED_CRATES as aarch64, emulated, in the root of `make test-portable`
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64-static -L $(CURDIR)/target/portable/roots/aarch64' \
 		$(ZIGBUILD) test --locked --jobs $(JOBS) --target aarch64-unknown-linux-gnu.$(GLIBC) --lib $(EMULATED_CRATES:%=-p %)
 

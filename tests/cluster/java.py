@@ -25,9 +25,13 @@ def java_program(name: str = "java") -> Path:
 
 
 def jdk_program(name: str) -> Path:
-    """A program of a JDK: the one on the PATH, since JAVA_HOME may be a runtime (see matrix)."""
+    """A program of a JDK: of JAVA_HOME if that has a compiler, or the one on the PATH. The matrix
+    sets JAVA_HOME to a runtime, whose `java` compiles no source file."""
+    of_home = java_program(name)
+    if of_home.is_file() and of_home.with_name("javac").is_file():
+        return of_home
     found = shutil.which(name)
-    return Path(found) if found else java_program(name)
+    return Path(found) if found else of_home
 
 
 def java_environment(configuration: Path) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -17,11 +16,12 @@ from cluster.spark import wait_ended
 from cluster.waiting import wait_until
 from cluster.zookeeper import ZooKeeper
 from failover.checks import Checks
-from failover.load import Visitors
+from failover.folder import ZOOKEEPER, renew
+from failover.load import VISITOR_END_SECONDS, Visitors
 from failover.record import Switch
 from failover.setup import END_SECONDS, IDS, START_SECONDS, settings, start_steady
-from failover.standby import wait_standby
-from failover.views import Lost, wait_equal
+from failover.standby import allowed_hangs, wait_standby
+from failover.views import Lost, require_known, wait_equal
 from failover.ways import Way
 from integration.expectations import (
     is_planned_by_profile,
@@ -31,7 +31,8 @@ from integration.expectations import (
 )
 
 PLAN_SECONDS = 60.0
-VISIT_SECONDS = 120.0
+# A client that began before the switch ends first; then one that began after it.
+VISIT_SECONDS = 2 * VISITOR_END_SECONDS + 30.0
 PROFILES = 2
 
 
@@ -42,14 +43,16 @@ class Bench:
         self._folder = folder
         self._checkout = checkout
         self._stack = ExitStack()
+        self._checks: Checks | None = None
         self._number = 0
+        self._hangs = 0
         self.links: dict[str, Link] = {}
         """Each ResourceManager's way to ZooKeeper, by its identifier."""
 
     def __enter__(self) -> Bench:
         with ExitStack() as stack:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            zookeeper = stack.enter_context(ZooKeeper(self._folder / "zookeeper", self._checkout))
+            renew(self._folder)
+            zookeeper = stack.enter_context(ZooKeeper(self._folder / ZOOKEEPER, self._checkout))
             self.links = {one: stack.enter_context(Link(zookeeper.port)) for one in IDS}
             wanted = settings(self._folder, self.links)
             self._cluster = stack.enter_context(Cluster(wanted, self._checkout))
@@ -75,14 +78,15 @@ class Bench:
 
     @property
     def counters(self) -> dict[str, int]:
-        return self._checks.counters
+        """The last ones that were read; none before the cluster has started."""
+        return self._checks.counters if self._checks else {}
 
     def switch(self, way: Way) -> Switch:
         """Raises Lost or DeadlineMissed if a switch costs what it must not cost."""
         self._number += 1
+        self._end_of_steady.check()
         former = self._cluster.resource_manager
         self._checks.count(former)
-        visitors = self._visitors.ended
         began = time.monotonic()
 
         def after(wait: Callable[[], object]) -> float:
@@ -92,6 +96,7 @@ class Bench:
         way.take(former)
         active_s = after(lambda: self._wait_elected(former))
         active = self._cluster.resource_manager
+        elected_at = time.monotonic()
         if way.returns_first:
             way.give_back(former)
         in_service_s = after(self._wait_in_service)
@@ -104,9 +109,11 @@ class Bench:
         if has_hung:
             former.daemon.kill()
             former.begin_start()
-            wait_standby(former)
+            if wait_standby(former):
+                raise Lost(f"{former.identifier} hung again after its restart")
+            self._hangs += 1
         standby_s = time.monotonic() - began
-        self._wait_visitor(visitors)
+        self._wait_visitor(elected_at)
         wait_equal(self._cluster)
         self._checks.survivors()
         self._checks.applications()
@@ -130,10 +137,13 @@ class Bench:
     def finish(self) -> int:
         """Lets all applications end, and checks that they ended well. Returns the number of short
         ones."""
+        if self._hangs > allowed_hangs(self._number):
+            raise Lost(f"{self._hangs} of {self._number} switches hung a standby")
         self._visitors.stop()
         self._end_of_steady.ring()
         manager = self._cluster.resource_manager
         for application in self._steady:
+            require_known(manager, application)
             ended = wait_ended(manager, application, END_SECONDS)
             if ended["finalStatus"] != "SUCCEEDED":
                 raise Lost(f"{application} ended {ended['finalStatus']}: {ended['diagnostics']}")
@@ -168,9 +178,9 @@ class Bench:
                 PLAN_SECONDS,
             )
 
-    def _wait_visitor(self, before: int) -> None:
+    def _wait_visitor(self, elected_at: float) -> None:
         wait_until(
-            lambda: self._visitors.failures or self._visitors.ended > before,
-            "another short application to succeed",
+            lambda: self._visitors.failures or self._visitors.has_succeeded_since(elected_at),
+            "a short application that began after the switch to succeed",
             VISIT_SECONDS,
         )

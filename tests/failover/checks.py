@@ -30,7 +30,8 @@ MUST_BE_ZERO = (
 """Counters of docs/monitoring.md. Nodes are so few that the last one compares each of them every
 few seconds."""
 
-THROWN_THROUGH_ELASTANE = re.compile(r"^\tat .*elastane", re.IGNORECASE | re.MULTILINE)
+# A frame of Elastane in Java, or a panic of Rust.
+THROWN_THROUGH_ELASTANE = re.compile(r"^\tat .*elastane|panicked at", re.IGNORECASE | re.MULTILINE)
 # Of the log before such a line.
 SHOWN_CHARACTERS = 600
 

@@ -17,7 +17,7 @@ VISITOR = "visitor"
 VISIT_SECONDS = 3
 VISITORS_AT_A_TIME = 2
 # The client of a visitor waits for two ResourceManagers at worst.
-END_SECONDS = 240.0
+VISITOR_END_SECONDS = 240.0
 POLL_SECONDS = 0.5
 
 
@@ -44,7 +44,7 @@ class Visitors:
             threading.Thread(target=self._run, args=(shell,), daemon=True) for shell in shells
         ]
         self._lock = threading.Lock()
-        self._ended = 0
+        self._began: list[float] = []
         self.failures: list[str] = []
         """Why some did not succeed."""
 
@@ -65,24 +65,30 @@ class Visitors:
     def ended(self) -> int:
         """How many succeeded."""
         with self._lock:
-            return self._ended
+            return len(self._began)
+
+    def has_succeeded_since(self, moment: float) -> bool:
+        """Whether one succeeded whose client began after this moment of the monotonic clock."""
+        with self._lock:
+            return any(began > moment for began in self._began)
 
     def stop(self) -> None:
-        """Those that run may end."""
+        """Begins no further application, and waits until those that run have ended."""
         self._stop.set()
         for thread in self._threads:
             thread.join()
 
     def abandon(self) -> None:
-        """Those that run are given up."""
+        """Ends the clients of the applications that run."""
         self._is_abandoned.set()
 
     def _run(self, shell: DistributedShell) -> None:
         while not self._stop.is_set():
+            began = time.monotonic()
             failure = visit(shell, self._is_abandoned)
             with self._lock:
                 if failure is None:
-                    self._ended += 1
+                    self._began.append(began)
                 else:
                     self.failures.append(failure)
 
@@ -90,13 +96,13 @@ class Visitors:
 def visit(shell: DistributedShell, is_abandoned: threading.Event | None = None) -> str | None:
     """Runs a short application to its end. Returns why it did not succeed."""
     client = shell.begin(visitor())
-    deadline = time.monotonic() + END_SECONDS
+    deadline = time.monotonic() + VISITOR_END_SECONDS
     try:
         while client.running():
             if is_abandoned is not None and is_abandoned.is_set():
                 return "given up"
             if time.monotonic() >= deadline:
-                return f"no end within {END_SECONDS:g} s:\n{client.tail()}"
+                return f"no end within {VISITOR_END_SECONDS:g} s:\n{client.tail()}"
             time.sleep(POLL_SECONDS)
         code = client.exit_code()
         return f"exit code {code}:\n{client.tail()}" if code else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -14,6 +15,7 @@ from cluster.paths import Checkout
 from cluster.settings import ClusterSettings, ElastaneSettings, NodeShape
 from cluster.spark import wait_ended
 from cluster.waiting import wait_until
+from failover.folder import CLUSTER
 from failover.load import CONTAINERS, STEADY, VISITOR, steady, visit
 from failover.views import Lost
 from integration.alarm import Alarm, alarm
@@ -43,7 +45,7 @@ SHARE_SECONDS = 60.0
 
 
 def settings(folder: Path, links: Mapping[str, Link]) -> ClusterSettings:
-    work, shared = folder / "cluster", _shared(folder)
+    work, shared = folder / CLUSTER, _shared(folder)
     # Elastane does not read a directory that others may write.
     shared.mkdir(mode=0o700, parents=True)
     return ClusterSettings(
@@ -80,7 +82,7 @@ def start_steady(
     wait_all_reporting(cluster)
     shell = DistributedShell(cluster.resource_manager, cluster.settings.work, checkout)
     _teach(cluster, folder, shell)
-    end = stack.enter_context(alarm())
+    end = stack.enter_context(alarm(math.inf))
     submitted = [shell.submit(steady(end.pid)) for _ in range(APPLICATIONS)]
     for application in submitted:
         wait_containers(cluster, application, CONTAINERS + 1, START_SECONDS)

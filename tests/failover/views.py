@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+import urllib.error
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from cluster.cluster import Cluster
@@ -47,12 +49,24 @@ def running(cluster: Cluster, applications: list[str]) -> dict[str, Running]:
 def known_to_yarn(manager: ResourceManager, application: str) -> set[str]:
     """The containers of an application's only attempt, by YARN's REST."""
     path = f"apps/{application}/appattempts"
+    require_known(manager, application)
     attempts = manager.yarn_rest(path)["appAttempts"]["appAttempt"]
     if len(attempts) != 1:
         raise Lost(f"{application} has {len(attempts)} attempts")
     # With Timeline Service 1 the list would have ended containers as well.
     listed = manager.yarn_rest(f"{path}/{attempts[0]['appAttemptId']}/containers")["container"]
     return {one["containerId"] for one in listed if one["containerState"] == "RUNNING"}
+
+
+def require_known(manager: ResourceManager, application: str) -> None:
+    """Raises Lost if the ResourceManager answers that it does not know an application."""
+    try:
+        get_json(f"{manager.url}/ws/v1/cluster/apps/{application}")
+    except urllib.error.HTTPError as answer:
+        if answer.code == HTTPStatus.NOT_FOUND:
+            raise Lost(f"{manager.identifier} does not know {application}") from answer
+    except OSError:
+        return  # busy; the patient questions that follow find out
 
 
 def wait_equal(cluster: Cluster) -> None:

@@ -6,18 +6,26 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-LONGEST_SECONDS = 3600
+from cluster.processes import ProcessEnded
+
+LONGEST_SECONDS = 3600.0
 
 
 class Alarm:
     """Sleepers sleep until this process ends."""
 
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(["sleep", str(LONGEST_SECONDS)])
+    def __init__(self, seconds: float = LONGEST_SECONDS) -> None:
+        """Rings by itself after some seconds; math.inf: never."""
+        self._process = subprocess.Popen(["sleep", str(seconds)])
 
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def check(self) -> None:
+        """Raises ProcessEnded if the alarm has rung."""
+        if self._process.poll() is not None:
+            raise ProcessEnded("the alarm of the sleepers rang too early")
 
     def ring(self) -> None:
         self._process.kill()
@@ -26,9 +34,9 @@ class Alarm:
 
 
 @contextmanager
-def alarm() -> Iterator[Alarm]:
+def alarm(seconds: float = LONGEST_SECONDS) -> Iterator[Alarm]:
     """Rings when the block ends, if not before."""
-    one = Alarm()
+    one = Alarm(seconds)
     try:
         yield one
     finally:

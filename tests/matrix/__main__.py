@@ -7,15 +7,18 @@ Examples:
   python -m matrix
   python -m matrix --cells 3.4.1:17:3.5.5,3.5.0:21:4.1.1 --tests rest,metrics
 
+Each combination first checks that the versions of Hadoop, Java and Spark are its own.
 Logs are in target/matrix. The exit code is 1 if a test failed; 2 if the tests cannot be started.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -26,12 +29,14 @@ from cluster.paths import Checkout, MissingArtifact
 from cluster.signals import interrupt_on_termination, undisturbed
 from matrix.cells import CELLS, RUNTIMES, Cell, UnknownCell
 
+# Runs in each cell: that the versions are those of the cell.
+VERSIONS = "versions"
 TESTS = "spark_by_profile,map_reduce,rest,metrics,page"
 INTERRUPTED = 130
 # For a cluster to be stopped.
 STOP_SECONDS = 120.0
 # pytest's last line, such as "3 failed, 20 passed in 61.08s (0:01:01)".
-SUMMARY = re.compile(r"^(?=.*\b(passed|failed|error)).* in [0-9.]+s", re.MULTILINE)
+SUMMARY = re.compile(r"^(?=.*\b(passed|failed|errors?|skipped)).* in [0-9.]+s", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ def main() -> int:
     checkout = Checkout()
     try:
         cells = [Cell.of(text) for text in arguments.cells.split(",")]
-        files = [_test_file(checkout, name) for name in arguments.tests.split(",")]
+        names = dict.fromkeys([VERSIONS, *arguments.tests.split(",")])
+        files = [_test_file(checkout, name) for name in names]
         for built in (checkout.scheduler_jar, checkout.library):
             digest = hashlib.sha256(built.read_bytes()).hexdigest()
             print(f"{built.name} {digest[:16]}", flush=True)
@@ -58,7 +64,7 @@ def main() -> int:
             outcome = _run(checkout, cell, files)
             outcomes.append(outcome)
             print(f"{cell}: {outcome.words}, {outcome.minutes:.1f} min", flush=True)
-    except (UnknownCell, MissingArtifact, subprocess.CalledProcessError) as failure:
+    except (UnknownCell, MissingArtifact) as failure:
         print(failure, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -79,22 +85,38 @@ def _run(checkout: Checkout, cell: Cell, files: list[Path]) -> Outcome:
     folder = checkout.target / "matrix"
     log = folder / f"{cell.hadoop}-{cell.java}-{cell.spark}.log"
     folder.mkdir(parents=True, exist_ok=True)
-    bootstrap = [sys.executable, "bootstrap.py", "--hadoop-version", cell.hadoop]
-    subprocess.run(bootstrap, cwd=checkout.tests, check=True)
+    began = time.monotonic()
+    try:
+        bootstrap = [sys.executable, "bootstrap.py", "--hadoop-version", cell.hadoop]
+        subprocess.run(bootstrap, cwd=checkout.tests, check=True)
+        java_home = _java_home(checkout, cell.java)
+        _fetch(checkout, checkout.target / f"spark-{cell.spark}", f"pyspark=={cell.spark}")
+    except subprocess.CalledProcessError as failed:
+        command = " ".join(map(str, failed.cmd))
+        words = f"not tested: exit code {failed.returncode} of {command}"
+        return Outcome(False, words, (time.monotonic() - began) / 60)
     environment = {
         **os.environ,
         "HADOOP_VERSION": cell.hadoop,
         "SPARK_VERSION": cell.spark,
-        "JAVA_HOME": str(_java_home(checkout, cell.java)),
+        "JAVA_HOME": str(java_home),
+        "ELASTANE_EXPECTED_JAVA": cell.java,
+        "ELASTANE_EXPECTED_HADOOP": cell.hadoop,
+        "ELASTANE_EXPECTED_SPARK": cell.spark,
     }
-    _fetch(checkout, checkout.target / f"spark-{cell.spark}", f"pyspark=={cell.spark}")
     began = time.monotonic()
     exit_code = _test(checkout.tests, files, environment, log)
     minutes = (time.monotonic() - began) / 60
-    summaries = [found.group().strip("= ") for found in SUMMARY.finditer(log.read_text())]
-    words = summaries[-1] if summaries else f"no test ran, exit code {exit_code}"
+    words = summary(log.read_text(errors="replace")) or f"no test ran, exit code {exit_code}"
     passed = exit_code == 0
-    return Outcome(passed, words if passed else f"{words}; the log is {log}", minutes)
+    is_whole = passed and "skipped" not in words
+    return Outcome(passed, words if is_whole else f"{words}; the log is {log}", minutes)
+
+
+def summary(log: str) -> str | None:
+    """pytest's last line without its frame; it also counts skipped tests."""
+    found = [one.group().strip("= ") for one in SUMMARY.finditer(log)]
+    return found[-1] if found else None
 
 
 def _test(tests: Path, files: list[Path], environment: dict[str, str], log: Path) -> int:
@@ -102,7 +124,12 @@ def _test(tests: Path, files: list[Path], environment: dict[str, str], log: Path
     command = [sys.executable, "-m", "pytest", *map(str, files)]
     with log.open("w") as output:
         process = subprocess.Popen(
-            command, cwd=tests, env=environment, stdout=output, stderr=subprocess.STDOUT
+            command,
+            cwd=tests,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     try:
         return process.wait()
@@ -110,7 +137,18 @@ def _test(tests: Path, files: list[Path], environment: dict[str, str], log: Path
         if process.poll() is None:
             process.terminate()
             with undisturbed():
-                process.wait(STOP_SECONDS)
+                _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Waits until pytest has stopped its cluster, and kills its group if that takes too long."""
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        print(f"pytest did not stop within {STOP_SECONDS:g} s and was killed", file=sys.stderr)
 
 
 def _java_home(checkout: Checkout, version: str) -> Path:

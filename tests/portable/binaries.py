@@ -14,7 +14,11 @@ PAGES = {"x86_64": 4 << 10, "aarch64": 64 << 10}
 # The libraries of glibc itself. Everything else is linked in.
 LIBRARIES = re.compile(r"(lib(c|m|dl|rt|util|pthread)|ld-linux-(x86-64|aarch64))\.so\.\d+")
 
-NEEDED_SYMBOL = re.compile(r" UND (\S+)@(\w+?)_([0-9.]+)(?:\s|$)")
+# Of --dyn-syms: binding, name and version of an undefined symbol.
+UNDEFINED = re.compile(r"\b(GLOBAL|WEAK)\s+\w+\s+UND +([^\s@]+)(?:@@?(\S+))?", re.MULTILINE)
+# Of --version-info: a version that the loader demands, even if no symbol has it.
+VERSION_NEED = re.compile(r"\bName: (\S+)\s+Flags: (\S+)\s+Version: \d+")
+GLIBC = re.compile(r"GLIBC_(\d+(?:\.\d+)+)")
 NEEDED_LIBRARY = re.compile(r"\(NEEDED\).*\[(.+)\]")
 MACHINE = re.compile(r"^\s*Machine:\s+(.+)$", re.MULTILINE)
 LOADED_SEGMENT = re.compile(r"^\s*LOAD\s.*\s0x([0-9a-f]+)$", re.MULTILINE)
@@ -25,7 +29,7 @@ def complaints(file: Path, architecture: str, newest: str) -> list[str]:
     printed = subprocess.run(
         [
             *("readelf", "--wide", "--file-header", "--program-headers"),
-            *("--dynamic", "--dyn-syms", str(file)),
+            *("--dynamic", "--dyn-syms", "--version-info", str(file)),
         ],
         capture_output=True,
         text=True,
@@ -36,11 +40,11 @@ def complaints(file: Path, architecture: str, newest: str) -> list[str]:
 
 
 def faults(printed: str, architecture: str, newest: str) -> list[str]:
-    """The same, of readelf's text."""
+    """As complaints, of the text that readelf prints."""
     found = []
     machine = MACHINE.search(printed)
     segments = LOADED_SEGMENT.findall(printed)
-    symbols = NEEDED_SYMBOL.findall(printed)
+    symbols = UNDEFINED.findall(printed)
     if machine is None or not segments or not symbols:
         return ["readelf names no machine, segment or symbol: not a dynamic executable or library"]
     if machine.group(1) != MACHINES[architecture]:
@@ -57,9 +61,20 @@ def faults(printed: str, architecture: str, newest: str) -> list[str]:
         if not LIBRARIES.fullmatch(library)
     ]
     found += [
-        f"symbol {name} needs {family}_{version}; GLIBC_{newest} is the newest allowed"
-        for name, family, version in symbols
-        if family != "GLIBC" or _parts(version) > _parts(newest)
+        f"symbol {name} needs {version}; GLIBC_{newest} is the newest allowed"
+        for _, name, version in symbols
+        if version and not _has(version, newest)
+    ]
+    found += [
+        f"symbol {name} is of no version and of no library"
+        for binding, name, version in symbols
+        if binding == "GLOBAL" and not version
+    ]
+    of_symbols = {version for _, _, version in symbols}
+    found += [
+        f"needs version {version}; GLIBC_{newest} is the newest allowed"
+        for version, flags in VERSION_NEED.findall(printed)
+        if flags != "WEAK" and version not in of_symbols and not _has(version, newest)
     ]
     return found
 
@@ -72,10 +87,7 @@ def faults_of_jar(jar: Path, libraries: dict[str, Path]) -> list[str]:
             for name in entries.namelist()
             if name.startswith("native/") and not name.endswith("/")
         }
-    wanted = {
-        f"native/linux-{architecture}/{file.name}": file.read_bytes()
-        for architecture, file in libraries.items()
-    }
+    wanted = _entries(libraries)
     return [
         f"{jar}: {name} is {'not the one of lib/' if name in held else 'missing'}"
         for name in sorted({*held, *wanted})
@@ -88,8 +100,36 @@ def newest_needed(file: Path) -> str:
     printed = subprocess.run(
         ["readelf", "--wide", "--dyn-syms", str(file)], capture_output=True, text=True, check=True
     )
-    versions = [version for _, family, version in NEEDED_SYMBOL.findall(printed.stdout)]
-    return max(versions, key=_parts)
+    versions = [GLIBC.fullmatch(version) for _, _, version in UNDEFINED.findall(printed.stdout)]
+    return max((version.group(1) for version in versions if version), key=_parts)
+
+
+def put_libraries(jar: Path, libraries: dict[str, Path]) -> None:
+    """Replaces every library in the jar by those of these architectures."""
+    part = jar.with_name(f"{jar.name}.part")
+    with zipfile.ZipFile(jar) as old, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as new:
+        for entry in old.infolist():
+            if not entry.filename.startswith("native/"):
+                new.writestr(entry, old.read(entry))
+        for name, content in _entries(libraries).items():
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr = 0o644 << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            new.writestr(entry, content)
+    part.replace(jar)
+
+
+def _entries(libraries: dict[str, Path]) -> dict[str, bytes]:
+    return {
+        f"native/linux-{architecture}/{file.name}": file.read_bytes()
+        for architecture, file in libraries.items()
+    }
+
+
+def _has(version: str, newest: str) -> bool:
+    """Whether glibc `newest` has a version; it promises nothing of GLIBC_PRIVATE."""
+    number = GLIBC.fullmatch(version)
+    return number is not None and _parts(number.group(1)) <= _parts(newest)
 
 
 def _parts(version: str) -> tuple[int, ...]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from cluster.link import Link
 from cluster.ports import LOOPBACK, free_ports
+from failover import __main__ as program
+from failover.folder import MARK, refuse_foreign, renew
 from failover.record import Switch, report, summary, text
-from failover.views import application_of
+from failover.standby import allowed_hangs, deadlocked_threads
+from failover.views import Lost, application_of
 
 ANSWER_SECONDS = 5.0
 
@@ -89,3 +93,65 @@ def test_a_switch_is_one_line() -> None:
         "switch 17/50 kill -9 rm1 → rm2 active after 6.2 s, in service after 7.2 s,"
         " same view after 7.7 s, raised after 8.2 s, containers 8 = 8, short applications 17"
     )
+
+
+def test_only_an_empty_folder_or_one_of_an_earlier_run_is_renewed(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    refuse_foreign(folder)
+    renew(folder)
+    (folder / "cluster").mkdir()
+    (folder / "report.json").write_text("{}")
+    refuse_foreign(folder)
+    renew(folder)
+    assert [one.name for one in folder.iterdir()] == [MARK]
+
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    refuse_foreign(foreign)
+    (foreign / "letter").touch()
+    with pytest.raises(Lost, match="is not empty"):
+        refuse_foreign(foreign)
+    with pytest.raises(Lost, match="is not a folder"):
+        refuse_foreign(foreign / "letter")
+
+
+@pytest.mark.parametrize("switches", ["0", "-1", "many"])
+def test_a_number_of_switches_that_is_none_is_refused(
+    switches: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["failover", f"--switches={switches}", "--output", "x"])
+    with pytest.raises(SystemExit):
+        program.main()
+    assert "a whole number of at least 1" in capsys.readouterr().err
+
+
+HADOOP = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+LOCKED = f"\tat {HADOOP}.handleTransitionToStandByInNewThread(ResourceManager.java:1)"
+ENDING = f"\tat {HADOOP}.resetRMContext(ResourceManager.java:2)"
+ELASTANE = "\tat org.elastane.scheduler.Core.close(Core.java:3)"
+
+
+def dump(*threads: tuple[str, str, str]) -> str:
+    return "Full thread dump\n\n" + "\n\n".join(
+        f'"{name}" #7 daemon prio=5\n   java.lang.Thread.State: {state}\n{frames}'
+        for name, state, frames in threads
+    )
+
+
+def test_hadoops_deadlock_is_of_two_threads_without_elastane() -> None:
+    blocked = ("dispatcher", "BLOCKED (on object monitor)", LOCKED)
+    waiting = ("stopper", "TIMED_WAITING (on object monitor)", ENDING)
+    assert deadlocked_threads(dump(blocked, waiting)) == ("dispatcher", "stopper")
+    for others in (
+        [blocked],
+        [("one", blocked[1], f"{LOCKED}\n{ENDING}")],
+        [("dispatcher", "RUNNABLE", LOCKED), waiting],
+        [blocked, ("stopper", waiting[1], f"{ELASTANE}\n{ENDING}")],
+        [("dispatcher", blocked[1], f"{ELASTANE}\n{LOCKED}"), waiting],
+    ):
+        assert deadlocked_threads(dump(*others)) is None
+    assert deadlocked_threads("") is None
+
+
+def test_more_hangs_than_half_of_the_switches_are_not_allowed() -> None:
+    assert [allowed_hangs(switches) for switches in (1, 2, 22, 50)] == [2, 2, 11, 25]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from matrix.__main__ import summary
 from matrix.cells import CELLS, Cell, UnknownCell
 
 
@@ -25,3 +26,22 @@ def test_the_combinations_are_known_and_distinct() -> None:
 def test_a_combination_that_is_none_is_refused(text: str, said: str) -> None:
     with pytest.raises(UnknownCell, match=f"^{text}: {said}"):
         Cell.of(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "3 failed, 20 passed in 61.08s (0:01:01)",
+        "20 passed, 2 skipped in 61.08s (0:01:01)",
+        "1 skipped in 0.05s",
+        "1 error in 0.05s",
+    ],
+)
+def test_a_combination_says_how_many_tests_failed_or_were_skipped(line: str) -> None:
+    said = line.partition(" (")[0]
+    assert summary(f"first\n===== {line} =====\n") == said
+    assert summary(f"first\n{line}\n") == said
+
+
+def test_a_log_without_tests_has_no_summary() -> None:
+    assert summary("ImportError\n") is None

@@ -17,6 +17,7 @@ def readelf(
     machine: str = "AArch64",
     alignment: str = "0x10000",
     library: str = "libc.so.6",
+    need: str = "GLIBC_2.14  Flags: none  Version: 3",
 ) -> str:
     return f"""\
   Machine:                           {machine}
@@ -25,6 +26,7 @@ def readelf(
      0: 0000000000000000     0 NOTYPE  LOCAL  DEFAULT  UND 
      1: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND {symbol}
      2: 0000000000001000     8 FUNC    GLOBAL DEFAULT   12 Java_org_elastane_natives_version
+  0x0010:   Name: {need}
 """  # noqa: W291
 
 
@@ -45,6 +47,57 @@ def test_each_fault_is_named() -> None:
         "needs libgcc_s.so.1, which is not of glibc",
         "symbol stat needs GLIBC_2.33; GLIBC_2.28 is the newest allowed",
     ]
+
+
+def test_a_private_version_and_no_version_are_faults() -> None:
+    assert binaries.faults(readelf("__libc_x@GLIBC_PRIVATE (3)"), "aarch64", "2.28") == [
+        "symbol __libc_x needs GLIBC_PRIVATE; GLIBC_2.28 is the newest allowed"
+    ]
+    assert binaries.faults(readelf("lost"), "aarch64", "2.28") == [
+        "symbol lost is of no version and of no library"
+    ]
+    weak = readelf("lost").replace("GLOBAL DEFAULT  UND", "WEAK   DEFAULT  UND")
+    assert binaries.faults(weak, "aarch64", "2.28") == []
+
+
+def test_a_version_that_no_symbol_has_is_demanded_all_the_same() -> None:
+    for version in ("GLIBC_ABI_DT_RELR", "GLIBC_2.36", "GCC_3.0"):
+        text = readelf(need=f"{version}  Flags: none  Version: 5")
+        assert binaries.faults(text, "aarch64", "2.28") == [
+            f"needs version {version}; GLIBC_2.28 is the newest allowed"
+        ]
+        weak = readelf(need=f"{version}  Flags: WEAK  Version: 5")
+        assert binaries.faults(weak, "aarch64", "2.28") == []
+
+
+def test_the_libraries_of_another_build_leave_the_jar(tmp_path: Path) -> None:
+    library = tmp_path / "libelastane.so"
+    library.write_text("new")
+    jar = tmp_path / "elastane.jar"
+    with zipfile.ZipFile(jar, "w") as entries:
+        entries.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0")
+        entries.writestr("native/linux-x86_64/libelastane.so", "old")
+        entries.writestr("native/linux-aarch64/libelastane.so", "old")
+    binaries.put_libraries(jar, {"aarch64": library})
+    assert binaries.faults_of_jar(jar, {"aarch64": library}) == []
+    with zipfile.ZipFile(jar) as entries:
+        assert entries.namelist()[0] == "META-INF/MANIFEST.MF"
+
+
+def test_wrong_usage_is_one_line() -> None:
+    for arguments in (
+        ["check", "/missing", "--glibc", "2.28", "x86_64"],
+        ["check", "/missing", "--glibc", "abc", "x86_64"],
+        ["run", "/missing.tar.gz", "x86_64"],
+    ):
+        ended = subprocess.run(
+            [sys.executable, "-m", "portable", *arguments],
+            cwd=Checkout().tests,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1), ended.stderr
 
 
 def test_segments_of_x86_64_may_have_its_only_page_size() -> None:
