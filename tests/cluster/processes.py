@@ -96,8 +96,9 @@ def strays(mark: str) -> list[int]:
     A container has its own session, so after its NodeManager has ended only its environment ties it
     to the cluster: everything that YARN starts names the cluster's work directory.
     """
-    # Another cluster's directory may begin with this one's name.
-    wanted = re.compile(re.escape(os.fsencode(mark)) + rb"(?![\w.-])")
+    # Another cluster's directory may begin with this one's name, or end with this one's path.
+    before = rb"(?<![\w.-])" if mark.startswith("/") else b""
+    wanted = re.compile(before + re.escape(os.fsencode(mark)) + rb"(?![\w.-])")
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():

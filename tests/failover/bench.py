@@ -45,6 +45,7 @@ class Bench:
         self._stack = ExitStack()
         self._checks: Checks | None = None
         self._number = 0
+        self._lost_sessions = 0
         self._hangs = 0
         self.links: dict[str, Link] = {}
         """Each ResourceManager's way to ZooKeeper, by its identifier."""
@@ -84,6 +85,7 @@ class Bench:
     def switch(self, way: Way) -> Switch:
         """Raises Lost or DeadlineMissed if a switch costs what it must not cost."""
         self._number += 1
+        self._lost_sessions += way.loses_session
         self._end_of_steady.check()
         former = self._cluster.resource_manager
         self._checks.count(former)
@@ -137,8 +139,8 @@ class Bench:
     def finish(self) -> int:
         """Lets all applications end, and checks that they ended well. Returns the number of short
         ones."""
-        if self._hangs > allowed_hangs(self._number):
-            raise Lost(f"{self._hangs} of {self._number} switches hung a standby")
+        if self._hangs > allowed_hangs(self._lost_sessions):
+            raise Lost(f"after {self._hangs} of {self._lost_sessions} lost sessions a standby hung")
         self._visitors.stop()
         self._end_of_steady.ring()
         manager = self._cluster.resource_manager

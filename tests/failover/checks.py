@@ -32,6 +32,8 @@ few seconds."""
 
 # A frame of Elastane in Java, or a panic of Rust.
 THROWN_THROUGH_ELASTANE = re.compile(r"^\tat .*elastane|panicked at", re.IGNORECASE | re.MULTILINE)
+# What jstack leaves in the log of a JVM that answers too late for it.
+THREAD_DUMP = re.compile(r"^Full thread dump.*?^JNI global refs[^\n]*", re.DOTALL | re.MULTILINE)
 # Of the log before such a line.
 SHOWN_CHARACTERS = 600
 
@@ -83,7 +85,7 @@ class Checks:
 
     def logs(self) -> None:
         for manager in self._cluster.resource_managers:
-            log = manager.daemon.log.read_text(errors="replace")
+            log = THREAD_DUMP.sub("", manager.daemon.log.read_text(errors="replace"))
             thrown = THROWN_THROUGH_ELASTANE.search(log)
             if thrown:
                 begin = max(0, thrown.start() - SHOWN_CHARACTERS)

@@ -27,11 +27,12 @@ def refuse_foreign(folder: Path) -> None:
 
 def renew(folder: Path) -> None:
     """Ends the processes of an earlier run, and removes all files but the mark."""
-    for part in (CLUSTER, ZOOKEEPER):
-        # The command line of this program and of make name the folder itself.
-        kill_strays(str(folder / part))
+    had_run = (folder / MARK).is_file()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MARK).touch()
+    for part in (CLUSTER, ZOOKEEPER) if had_run else ():
+        # The command line of this program and of make name the folder itself.
+        kill_strays(str(folder / part))
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)

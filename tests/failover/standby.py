@@ -19,8 +19,8 @@ STANDS_BY, HUNG = "stands by", "hung"
 WAITS_FOR_LOCK = "ResourceManager.handleTransitionToStandByInNewThread("
 WAITS_FOR_END = "ResourceManager.resetRMContext("
 BLOCKED = "java.lang.Thread.State: BLOCKED"
-# Of 22 switches, 6 hung. The least number is that of the two switches of `make test-cluster`.
-MOST_HANGS_SHARE = 0.5
+# Of the switches that lost a session, 6 of 11 hung. In `make test-cluster` both may.
+MOST_HANGS_SHARE = 0.75
 LEAST_ALLOWED_HANGS = 2
 
 
@@ -41,9 +41,9 @@ def wait_standby(manager: ResourceManager) -> bool:
     return how == HUNG
 
 
-def allowed_hangs(switches: int) -> int:
-    """More hangs than this fail the run."""
-    return max(LEAST_ALLOWED_HANGS, int(MOST_HANGS_SHARE * switches))
+def allowed_hangs(lost_sessions: int) -> int:
+    """More hangs than this fail the run: only who loses its session can hang."""
+    return max(LEAST_ALLOWED_HANGS, int(MOST_HANGS_SHARE * lost_sessions))
 
 
 def deadlocked_threads(dump: str) -> tuple[str, str] | None:
@@ -82,12 +82,12 @@ def _has_stepped_back(manager: ResourceManager) -> bool:
 
 
 def _dump(manager: ResourceManager) -> str:
-    """Empty if jstack fails, as beside a JVM that is busy."""
+    """Empty if jstack fails, as it does if the JVM is too busy to answer."""
     command = [str(jdk_program("jstack")), str(manager.daemon.pid)]
     try:
         dumped = subprocess.run(
             command, capture_output=True, text=True, timeout=DUMP_SECONDS, check=True
         )
-    except (OSError, subprocess.SubprocessError):
+    except subprocess.SubprocessError:
         return ""
     return dumped.stdout

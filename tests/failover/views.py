@@ -65,8 +65,8 @@ def require_known(manager: ResourceManager, application: str) -> None:
     except urllib.error.HTTPError as answer:
         if answer.code == HTTPStatus.NOT_FOUND:
             raise Lost(f"{manager.identifier} does not know {application}") from answer
-    except OSError:
-        return  # busy; the patient questions that follow find out
+    except (OSError, ValueError):
+        return  # busy, or not active yet; the patient questions that follow find out
 
 
 def wait_equal(cluster: Cluster) -> None:

@@ -16,6 +16,8 @@ END_SECONDS = 30.0
 
 class Way(ABC):
     name: str
+    loses_session = False
+    """Whether the former ResourceManager runs on while its session with ZooKeeper ends."""
     returns_first = False
     """Whether the former ResourceManager comes back as soon as another one is active. Otherwise it
     comes back after the checks."""
@@ -43,6 +45,7 @@ class Suspended(Way):
     """It wakes as one that believes to be active, while nodes still wait for its answers."""
 
     name = "kill -STOP"
+    loses_session = True
     returns_first = True
 
     def take(self, active: ResourceManager) -> None:
@@ -68,6 +71,7 @@ class CutOff(Way):
     """It runs on and cannot reach ZooKeeper."""
 
     name = "ZooKeeper cut"
+    loses_session = True
 
     def __init__(self, links: Mapping[str, Link]) -> None:
         """The link of each ResourceManager, by its identifier."""

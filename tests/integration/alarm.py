@@ -15,7 +15,7 @@ class Alarm:
     """Sleepers sleep until this process ends."""
 
     def __init__(self, seconds: float = LONGEST_SECONDS) -> None:
-        """Rings by itself after some seconds; math.inf: never."""
+        """Rings by itself after some seconds, if it is left behind."""
         self._process = subprocess.Popen(["sleep", str(seconds)])
 
     @property

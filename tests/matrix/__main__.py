@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cluster.paths import Checkout, MissingArtifact
+from cluster.processes import kill_strays
 from cluster.signals import interrupt_on_termination, undisturbed
 from matrix.cells import CELLS, RUNTIMES, Cell, UnknownCell
 
@@ -137,18 +138,23 @@ def _test(tests: Path, files: list[Path], environment: dict[str, str], log: Path
         if process.poll() is None:
             process.terminate()
             with undisturbed():
-                _end(process)
+                _end(process, str(tests.parent / "target" / "tests"))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Waits until pytest has stopped its cluster, and kills its group if that takes too long."""
+def _end(process: subprocess.Popen[bytes], clusters: str) -> None:
+    """Waits until pytest has stopped its cluster, and kills both if that takes too long."""
     try:
         process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        print(f"pytest did not stop within {STOP_SECONDS:g} s and was killed", file=sys.stderr)
+        killed = kill_strays(clusters)
+        print(
+            f"pytest did not stop within {STOP_SECONDS:g} s: it and {killed} processes of its"
+            " cluster were killed; groups of cgroups may be left",
+            file=sys.stderr,
+        )
 
 
 def _java_home(checkout: Checkout, version: str) -> Path:

@@ -48,6 +48,15 @@ def test_a_longer_name_is_another_mark(tmp_path: Path) -> None:
     assert kill_strays(str(longer)) == 1
 
 
+def test_a_longer_path_is_another_mark(tmp_path: Path) -> None:
+    (longer := tmp_path / "srv" / "data").mkdir(parents=True)
+    others = daemon(longer, "import time; time.sleep(300)")
+    others.start()
+    wait_until(lambda: len(strays(str(longer))) == 1, "the process", 10)
+    assert strays(f"/{longer.name}") == []
+    assert kill_strays(str(longer)) == 1
+
+
 def test_one_that_does_not_heed_sigterm_is_killed(tmp_path: Path) -> None:
     deaf = daemon(
         tmp_path,

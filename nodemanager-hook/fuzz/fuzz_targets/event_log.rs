@@ -2,20 +2,25 @@
 //! only amounts that a profile can be made of.
 #![no_main]
 
+#[path = "../run_folder.rs"]
+mod run_folder;
+
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use elastane_eventlog::{Found, ImportOptions, find, read};
 use libfuzzer_sys::fuzz_target;
+use run_folder::run_folder;
 
-static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
 fuzz_target!(|bytes: &[u8]| {
     let folder = FOLDER.get_or_init(|| {
         // In memory: the file is written hundreds of times a second.
-        tempfile::tempdir_in("/dev/shm").expect("a folder in /dev/shm")
+        run_folder(Path::new("/dev/shm"))
     });
-    let path = folder.path().join("application_1_0001");
+    let path = folder.join("application_1_0001");
     fs::write(&path, bytes).expect("a file in /dev/shm");
     for found in find(&path).expect("the file is there") {
         let Found::Log(log) = found else { continue };
