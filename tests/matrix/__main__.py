@@ -5,7 +5,7 @@ DistributedShell, REST, metrics and the live page. The jar and the library are t
 
 Examples:
   python -m matrix
-  python -m matrix --cells 3.4.1:17:3.5.5,3.5.0:21:4.1.1 --tests rest,metrics
+  python -m matrix --cells 3.4.1:17:3.5.5,3.5.0:21:3.5.5 --tests rest,metrics
 
 Each combination first checks that the versions of Hadoop, Java and Spark are its own.
 Logs are in target/matrix. The exit code is 1 if a test failed; 2 if the tests cannot be started.

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 # Java's runtimes of these versions are packages on PyPI, with all of java.se.
 RUNTIMES = {"11": "11.0.13.1", "17": "17.0.9.2", "21": "21.0.8.2"}
 
-# Spark 4 needs Java 17, and Hadoop 3.5 too.
+# Hadoop 3.5 needs Java 17. Spark 4 needs the module jdk.incubator.vector, which these runtimes
+# lack: `make test-cluster` tests it on the machine's JDK.
 CELLS = (
     "3.3.6:11:3.5.5",
     "3.4.1:17:3.5.5",
-    "3.4.2:17:4.1.1",
+    "3.4.2:17:3.5.5",
     "3.4.3:11:3.5.5",
-    "3.4.3:21:4.1.1",
+    "3.4.3:21:3.5.5",
     "3.5.0:17:3.5.5",
-    "3.5.0:21:4.1.1",
+    "3.5.0:21:3.5.5",
 )
 
 
