@@ -1,4 +1,4 @@
-"""A TCP connection that can be cut."""
+"""Forwards TCP connections, until the link is cut."""
 
 from __future__ import annotations
 

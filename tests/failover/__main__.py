@@ -39,10 +39,10 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text}: a whole number of at least 1 is allowed")
-    return int(text)
+def _positive(word: str) -> int:
+    if not word.isdecimal() or int(word) == 0:
+        raise argparse.ArgumentTypeError(f"{word}: a whole number of at least 1 is allowed")
+    return int(word)
 
 
 def _run(arguments: argparse.Namespace, switches: list[Switch], progress: ProgressLine) -> None:

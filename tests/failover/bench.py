@@ -167,7 +167,7 @@ class Bench:
         wait_all_reporting(self._cluster)
 
     def _wait_raised(self) -> None:
-        """Waits until what was learned is known, and plans nodes and containers."""
+        """Waits until the new core has the profiles, and plans nodes and containers by them."""
         wait_all_raised(self._cluster)
         manager = self._cluster.resource_manager
         wait_until(lambda: manager.status()["profiles"] >= PROFILES, "all profiles", PLAN_SECONDS)

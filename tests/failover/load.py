@@ -44,7 +44,7 @@ class Visitors:
             threading.Thread(target=self._run, args=(shell,), daemon=True) for shell in shells
         ]
         self._lock = threading.Lock()
-        self._began: list[float] = []
+        self._successes_began: list[float] = []
         self.failures: list[str] = []
         """Why some did not succeed."""
 
@@ -65,12 +65,12 @@ class Visitors:
     def ended(self) -> int:
         """How many succeeded."""
         with self._lock:
-            return len(self._began)
+            return len(self._successes_began)
 
     def has_succeeded_since(self, moment: float) -> bool:
         """Whether one succeeded whose client began after this moment of the monotonic clock."""
         with self._lock:
-            return any(began > moment for began in self._began)
+            return any(began > moment for began in self._successes_began)
 
     def stop(self) -> None:
         """Begins no further application, and waits until those that run have ended."""
@@ -88,7 +88,7 @@ class Visitors:
             failure = visit(shell, self._is_abandoned)
             with self._lock:
                 if failure is None:
-                    self._began.append(began)
+                    self._successes_began.append(began)
                 else:
                     self.failures.append(failure)
 

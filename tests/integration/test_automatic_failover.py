@@ -1,5 +1,4 @@
-"""ZooKeeper makes another ResourceManager active, and nothing that runs is lost; `make
-test-failover` does so many times more."""
+"""Two automatic failovers by ZooKeeper while applications run. `make test-failover` makes 50."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a binary asks of a machine, read with readelf, which knows every architecture."""
+"""The symbols, versions and libraries that a binary needs, read with readelf."""
 
 from __future__ import annotations
 
@@ -26,17 +26,10 @@ LOADED_SEGMENT = re.compile(r"^\s*LOAD\s.*\s0x([0-9a-f]+)$", re.MULTILINE)
 
 def complaints(file: Path, architecture: str, newest: str) -> list[str]:
     """One line for everything that a machine of this architecture with glibc `newest` lacks."""
-    printed = subprocess.run(
-        [
-            *("readelf", "--wide", "--file-header", "--program-headers"),
-            *("--dynamic", "--dyn-syms", "--version-info", str(file)),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
+    printed = _readelf(
+        file, "--file-header", "--program-headers", "--dynamic", "--dyn-syms", "--version-info"
     )
-    return [f"{file}: {fault}" for fault in faults(printed.stdout, architecture, newest)]
+    return [f"{file}: {fault}" for fault in faults(printed, architecture, newest)]
 
 
 def faults(printed: str, architecture: str, newest: str) -> list[str]:
@@ -97,10 +90,8 @@ def faults_of_jar(jar: Path, libraries: dict[str, Path]) -> list[str]:
 
 def newest_needed(file: Path) -> str:
     """The newest version of glibc that a symbol of the file needs."""
-    printed = subprocess.run(
-        ["readelf", "--wide", "--dyn-syms", str(file)], capture_output=True, text=True, check=True
-    )
-    versions = [GLIBC.fullmatch(version) for _, _, version in UNDEFINED.findall(printed.stdout)]
+    symbols = UNDEFINED.findall(_readelf(file, "--dyn-syms"))
+    versions = [GLIBC.fullmatch(version) for _, _, version in symbols]
     return max((version.group(1) for version in versions if version), key=_parts)
 
 
@@ -119,6 +110,16 @@ def put_libraries(jar: Path, libraries: dict[str, Path]) -> None:
     part.replace(jar)
 
 
+def _readelf(file: Path, *options: str) -> str:
+    return subprocess.run(
+        ["readelf", "--wide", *options, str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
+    ).stdout
+
+
 def _entries(libraries: dict[str, Path]) -> dict[str, bytes]:
     return {
         f"native/linux-{architecture}/{file.name}": file.read_bytes()
@@ -127,7 +128,7 @@ def _entries(libraries: dict[str, Path]) -> dict[str, bytes]:
 
 
 def _has(version: str, newest: str) -> bool:
-    """Whether glibc `newest` has a version; it promises nothing of GLIBC_PRIVATE."""
+    """Whether glibc `newest` has a version. GLIBC_PRIVATE changes with each release: never."""
     number = GLIBC.fullmatch(version)
     return number is not None and _parts(number.group(1)) <= _parts(newest)
 

@@ -1,4 +1,4 @@
-"""What a released binary may need, and what is said of one that needs more."""
+"""Which symbols and libraries a released binary may need, and the messages for others."""
 
 from __future__ import annotations
 
