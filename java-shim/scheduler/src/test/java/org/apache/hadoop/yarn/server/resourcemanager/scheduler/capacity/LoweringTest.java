@@ -159,7 +159,7 @@ class LoweringTest {
       }
 
       assertTrue(
-          raisedThen >= nodes.length - NodeResizes.RESIZES_IN_CALL,
+          raisedThen >= nodes.length - MOST_RESIZES,
           raisedThen + " nodes were left raised by the first event");
       for (MockNM node : nodes) {
         assertTrue(
@@ -224,7 +224,7 @@ class LoweringTest {
       }
 
       assertTrue(
-          raisedThen >= nodes.length - 19 - NodeResizes.RESIZES_IN_CALL,
+          raisedThen >= nodes.length - 19 - MOST_RESIZES,
           raisedThen + " nodes were left raised");
       for (MockNM node : nodes) {
         assertEquals(4096, cluster.allocatedMib(node), "on " + node.getNodeId());
