@@ -75,6 +75,31 @@ fn a_token_that_has_expired_is_told() {
         elastane(&["status", "--resource-manager", &url, "--delegation-token", text(&file)]);
     thread.join().unwrap();
     assert_eq!(ended.code, Some(1));
-    let told = "refuses the delegation token: it has expired or was cancelled, or another cluster gave it\n";
+    let told = "refuses the delegation token: it has expired or was cancelled, another cluster gave \
+                it, or this ResourceManager is a standby\n";
     assert!(ended.stderr.ends_with(told), "{}", ended.stderr);
+}
+
+#[test]
+fn a_standby_that_refuses_the_token_is_passed_over() {
+    let (_folder, file) = token_file(TOKEN);
+    let (standby, refused) = server("HTTP/1.0 403 Forbidden\r\n\r\n<html></html>");
+    let (active, heads) = heads_of(&["HTTP/1.0 400 No\r\n\r\n{\"error\": \"by a test\"}"]);
+    let both = format!("{standby},{active}");
+    let ended =
+        elastane(&["status", "--resource-manager", &both, "--delegation-token", text(&file)]);
+    refused.join().unwrap();
+    assert_eq!(ended.stderr, "elastane: by a test\n");
+    let head = heads.join().unwrap();
+    assert!(head.contains(&format!("X-Hadoop-Delegation-Token: {TOKEN}")), "{head:?}");
+}
+
+#[test]
+fn what_elastane_itself_forbids_is_the_answer() {
+    let (_folder, file) = token_file(TOKEN);
+    let (url, _) = server("HTTP/1.0 403 Forbidden\r\n\r\n{\"error\": \"by a test\"}");
+    let both = format!("{url},http://localhost:1");
+    let ended =
+        elastane(&["status", "--resource-manager", &both, "--delegation-token", text(&file)]);
+    assert_eq!(ended.stderr, format!("elastane: {url}: by a test\n"));
 }

@@ -9,6 +9,8 @@ use super::token::Token;
 use crate::failure::Failure;
 
 const SECONDS: &str = "30";
+const TOKEN_REFUSED: &str = "refuses the delegation token: it has expired or was cancelled, \
+                             another cluster gave it, or this ResourceManager is a standby";
 
 pub(super) struct ResourceManager {
     urls: Vec<String>,
@@ -42,7 +44,11 @@ impl ResourceManager {
                     let line = said.error().unwrap_or_else(|| "it is a standby".to_owned());
                     unreached.push(format!("{url}: {line}"));
                 }
-                Ok(said) => return said.into_answer(url, self.token.is_some()),
+                // A standby knows no tokens, and refuses one before it would redirect.
+                Ok(said) if self.token.is_some() && said.is_refusal() => {
+                    unreached.push(format!("{url} {TOKEN_REFUSED}"));
+                }
+                Ok(said) => return said.into_answer(url),
                 Err(problem) => unreached.push(format!("{url}: {problem}")),
             }
         }
@@ -102,16 +108,18 @@ impl Said {
         Some(answer.get("error")?.as_str()?.to_owned())
     }
 
-    fn into_answer(self, url: &str, has_token: bool) -> Result<Value, Failure> {
+    /// Whether the web server, not Elastane, refuses the caller.
+    fn is_refusal(&self) -> bool {
+        [401, 403].contains(&self.status) && self.error().is_none()
+    }
+
+    fn into_answer(self, url: &str) -> Result<Value, Failure> {
         match (self.status, self.error()) {
             (200, None) => serde_json::from_str(&self.body).map_err(|_| {
                 Failure::Failed(format!("{url} answers with something else than JSON"))
             }),
             (400 | 404, Some(error)) => Err(Failure::BadInput(error)),
             (403, Some(error)) => Err(Failure::Failed(format!("{url}: {error}"))),
-            (401 | 403, _) if has_token => Err(Failure::Failed(format!(
-                "{url} refuses the delegation token: it has expired or was cancelled, or another cluster gave it"
-            ))),
             (401 | 403, _) => Err(Failure::Failed(format!(
                 "{url} does not let the caller in: get a Kerberos ticket with kinit, or give a \
                  name with --user or a token with --delegation-token"
