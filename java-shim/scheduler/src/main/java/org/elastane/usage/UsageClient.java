@@ -1,7 +1,10 @@
 package org.elastane.usage;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
 import java.util.List;
 import javax.net.SocketFactory;
 import org.apache.hadoop.conf.Configuration;
@@ -9,6 +12,7 @@ import org.apache.hadoop.fs.CommonConfigurationKeys;
 import org.apache.hadoop.ipc.ProtobufRpcEngine2;
 import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.net.ConnectTimeoutException;
 import org.apache.hadoop.net.NetUtils;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
@@ -62,7 +66,8 @@ public final class UsageClient implements AutoCloseable {
    *
    * @return the reply
    * @throws ReportRefusedException if a ResourceManager refused the report
-   * @throws IOException if no ResourceManager answered; the last failure
+   * @throws IOException if no ResourceManager answered; the last failure of one that was reached,
+   *     if there is one
    */
   public UsageReply report(NodeId node, int version, byte[] body) throws IOException {
     ReportRequestProto request =
@@ -80,7 +85,10 @@ public final class UsageClient implements AutoCloseable {
       } catch (ReportRefusedException e) {
         throw e;
       } catch (IOException e) {
-        last = e;
+        // A standby is not reached; that must not hide why the active one failed.
+        if (last == null || !isUnreached(e)) {
+          last = e;
+        }
         close();
         active = (active + 1) % addresses.size();
       }
@@ -116,6 +124,13 @@ public final class UsageClient implements AutoCloseable {
     } catch (ServiceException e) {
       throw unwrapped(e);
     }
+  }
+
+  private static boolean isUnreached(IOException e) {
+    return e instanceof ConnectException
+        || e instanceof ConnectTimeoutException
+        || e instanceof NoRouteToHostException
+        || e instanceof UnknownHostException;
   }
 
   private static IOException unwrapped(ServiceException e) {

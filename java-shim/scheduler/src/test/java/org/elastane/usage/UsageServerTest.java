@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
+import java.net.ConnectException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -199,6 +200,19 @@ class UsageServerTest {
     conf.set("yarn.scheduler.elastane.usage.address.rm2", "127.0.0.3:" + port);
 
     assertRefused(RefusalReason.FOREIGN_ADDRESS, "127.0.0.2", NODE, BODY);
+  }
+
+  @Test
+  void theFailureOfTheActiveOneIsToldAndNotThatOfAStandby() {
+    int port = server.address().getPort();
+    conf.setBoolean("yarn.resourcemanager.ha.enabled", true);
+    conf.set("yarn.resourcemanager.ha.rm-ids", "rm1,rm2");
+    conf.set("yarn.scheduler.elastane.usage.address.rm1", "127.0.0.1:" + port);
+    conf.set("yarn.scheduler.elastane.usage.address.rm2", "127.0.0.3:" + port);
+
+    byte[] huge = new byte[8 * UsageProtocol.MAX_BODY_BYTES];
+    IOException e = assertThrows(IOException.class, () -> reportFrom("127.0.0.1", NODE, huge));
+    assertFalse(e instanceof ConnectException, e.toString());
   }
 
   @Test
