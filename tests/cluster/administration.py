@@ -78,5 +78,6 @@ class Administration:
             [f"-Dwork={self._work}", *(security.java_options if security else ())],
             arguments,
         )
+        enter = security.client_host.enter if security else ()
         ticket = security.administrator.environment if security else None
-        run_java(command, configuration, ticket)
+        run_java([*enter, *command], configuration, ticket)

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from cluster.hosts import LOCAL, Host
 from cluster.paths import Checkout
 from cluster.processes import ProcessEnded
 from cluster.waiting import wait_until
@@ -18,10 +19,13 @@ PRINT_SECONDS = 30.0
 
 
 def run_elastane(
-    checkout: Checkout, *arguments: object, environment: Mapping[str, str] | None = None
+    checkout: Checkout,
+    *arguments: object,
+    environment: Mapping[str, str] | None = None,
+    host: Host = LOCAL,
 ) -> str:
     """Returns the output. Raises ProcessEnded with the output if the command fails."""
-    return _run(checkout.elastane, *arguments, environment=environment)
+    return _run(*host.enter, checkout.elastane, *arguments, environment=environment)
 
 
 def run_elastane_lab(checkout: Checkout, *arguments: object) -> str:
@@ -92,8 +96,8 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "no_proxy": "*"}
 
 
-def _run(program: Path, *arguments: object, environment: Mapping[str, str] | None = None) -> str:
-    command = [str(program), *map(str, arguments)]
+def _run(*words: object, environment: Mapping[str, str] | None = None) -> str:
+    command = list(map(str, words))
     full = {**_environment(), **(environment or {})}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=full)
     if done.returncode != 0:

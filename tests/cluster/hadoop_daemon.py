@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from cluster.hosts import LOCAL, Host
 from cluster.java import java_command, java_environment
 from cluster.paths import Checkout
 from cluster.processes import Daemon
@@ -23,6 +24,7 @@ def hadoop_daemon(
     settings: ClusterSettings,
     checkout: Checkout,
     more_options: Sequence[str] = (),
+    host: Host = LOCAL,
 ) -> Daemon:
     """Elastane's jar and library are included only if the settings use Elastane."""
     options = [*DAEMON_OPTIONS, f"-Dwork={settings.work}", *more_options]
@@ -35,7 +37,7 @@ def hadoop_daemon(
     class_path.append(f"{checkout.hadoop_jars}/*")
     return Daemon(
         name,
-        java_command(main_class, map(str, class_path), heap_mb, options),
+        [*host.enter, *java_command(main_class, map(str, class_path), heap_mb, options)],
         java_environment(configuration),
         log,
     )

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from cluster.hosts import LOCAL, Host
 from cluster.paths import MissingArtifact
-from cluster.ports import LOOPBACK, free_ports
+from cluster.ports import free_ports
 from cluster.prerequisites import find_program
 from cluster.processes import Daemon, ProcessEnded, kill_strays
 from cluster.waiting import wait_until
@@ -31,13 +32,15 @@ class Ticket:
 class Kdc:
     """A context manager. Host names are not resolved, since loopback has many."""
 
-    def __init__(self, work: Path) -> None:
-        """The path of `work` must not begin as that of a cluster's folder, whose leftover
-        processes are killed."""
+    def __init__(self, work: Path, host: Host = LOCAL, client: Host = LOCAL) -> None:
+        """`client` is the host whose users get tickets. The path of `work` must not begin as that
+        of a cluster's folder, whose leftover processes are killed."""
         self._work = work
+        self._host = host
+        self._client = client
         (self._port,) = free_ports(1)
         self._daemon = Daemon(
-            "KDC", [_program("krb5kdc"), "-n"], self._environment, work / "kdc.log"
+            "KDC", [*host.enter, _program("krb5kdc"), "-n"], self._environment, work / "kdc.log"
         )
 
     def __enter__(self) -> Kdc:
@@ -82,6 +85,7 @@ class Kdc:
             keytab = self.keytab(f"{principal}.keytab", principal)
         ticket = self.no_ticket(principal.replace("/", "-"))
         command = [str(_program("kinit")), "-k", "-t", str(keytab), principal]
+        command = [*self._client.enter, *command]
         environment = {**os.environ, **ticket.environment}
 
         def got() -> bool:
@@ -130,7 +134,7 @@ class Kdc:
 
 [realms]
   {REALM} = {{
-    kdc = {LOOPBACK}:{self._port}
+    kdc = {self._host.configured}:{self._port}
   }}
 
 [domain_realm]
@@ -140,8 +144,8 @@ class Kdc:
     def _kdc_conf(self) -> str:
         return f"""\
 [kdcdefaults]
-  kdc_listen = {LOOPBACK}:{self._port}
-  kdc_tcp_listen = {LOOPBACK}:{self._port}
+  kdc_listen = {self._host.configured}:{self._port}
+  kdc_tcp_listen = {self._host.configured}:{self._port}
 
 [realms]
   {REALM} = {{

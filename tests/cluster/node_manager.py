@@ -7,7 +7,7 @@ from pathlib import Path
 from cluster.hadoop_conf import write_configuration
 from cluster.hadoop_daemon import hadoop_daemon
 from cluster.paths import Checkout
-from cluster.ports import LOOPBACK, free_ports
+from cluster.ports import free_ports
 from cluster.processes import Daemon
 from cluster.settings import ClusterSettings
 
@@ -27,6 +27,7 @@ class NodeManager:
         agent_socket: Path | None,
     ) -> None:
         self.name = f"node-{index}"
+        self.host = settings.host(self.name)
         self._settings = settings
         self._checkout = checkout
         self._client_properties = client_properties
@@ -38,12 +39,12 @@ class NodeManager:
 
     @property
     def node_id(self) -> str:
-        """The node id in the ResourceManager; loopback is named by the machine's hosts file."""
-        return f"localhost:{self._port}"
+        """The node id in the ResourceManager; the host is named by its hosts file."""
+        return f"{self.host.name}:{self._port}"
 
     @property
     def url(self) -> str:
-        return f"http://{LOOPBACK}:{self._web_port}"
+        return f"http://{self.host.configured}:{self._web_port}"
 
     @property
     def container_logs(self) -> Path:
@@ -72,20 +73,22 @@ class NodeManager:
             self._settings.work / "logs" / f"{self.name}.log",
             self._settings,
             self._checkout,
+            host=self.host,
         )
 
     def _properties(self) -> dict[str, object]:
         settings = self._settings
+        host = self.host
         manager = "yarn.nodemanager"
         properties: dict[str, object] = {
             **(settings.security.node_manager if settings.security else {}),
             **self._client_properties,
-            f"{manager}.hostname": "localhost",
-            f"{manager}.address": f"localhost:{self._port}",
-            f"{manager}.localizer.address": f"localhost:{self._localizer_port}",
-            f"{manager}.webapp.address": f"{LOOPBACK}:{self._web_port}",
+            f"{manager}.hostname": host.name,
+            f"{manager}.address": f"{host.name}:{self._port}",
+            f"{manager}.localizer.address": f"{host.name}:{self._localizer_port}",
+            f"{manager}.webapp.address": f"{host.configured}:{self._web_port}",
             # yarn.http.policy says which of both is opened.
-            f"{manager}.webapp.https.address": f"{LOOPBACK}:{self._web_port}",
+            f"{manager}.webapp.https.address": f"{host.configured}:{self._web_port}",
             f"{manager}.resource.memory-mb": settings.registered_memory_mb,
             f"{manager}.resource.cpu-vcores": settings.registered_vcores,
             f"{manager}.local-dirs": self._folder / "local",

@@ -62,6 +62,7 @@ FOR_TESTS = (
     Program("chromium", "Chromium", ("chromium", "fonts-dejavu-core")),
     Program("chromedriver", "ChromeDriver", ("chromium-driver",)),
     Program("npm", "npm", ("npm",)),
+    Program("ip", "iproute2", ("iproute2",)),
     Program("kinit", "Kerberos's commands", ("krb5-user",)),
     Program("krb5kdc", "a Kerberos KDC", ("krb5-kdc",)),
     Program("kadmin.local", "its administration", ("krb5-admin-server",)),

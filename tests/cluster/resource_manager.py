@@ -9,7 +9,7 @@ from typing import Any
 from cluster.hadoop_conf import write_configuration, write_site
 from cluster.hadoop_daemon import hadoop_daemon
 from cluster.paths import Checkout
-from cluster.ports import LOOPBACK, free_ports
+from cluster.ports import free_ports
 from cluster.processes import Daemon
 from cluster.rest import get_json, get_json_or_none, get_json_patiently, put_json
 from cluster.settings import ClusterSettings, ElastaneSettings
@@ -35,11 +35,14 @@ class ResourceManager:
     ) -> None:
         """With high availability, its identifier names its files."""
         self.identifier = identifier
+        self._host = settings.host(identifier or "")
         self.all = [self]
         self._settings = settings
         self._checkout = checkout
         self.scheduler = STOCK if settings.elastane is None else ELASTANE
         """The scheduler of the next start."""
+        self.own_properties: dict[str, object] = {}
+        """Keys in which its next start differs from that of the others."""
         self._configuration = settings.work / self._folder_name / "conf"
         names = ("client", "scheduler", "tracker", "admin", "web", "usage")
         self._ports = dict(zip(names, free_ports(len(names)), strict=True))
@@ -49,8 +52,8 @@ class ResourceManager:
     def url(self) -> str:
         if self._settings.security is not None:
             # A name: it is part of the principal of the web server.
-            return f"https://localhost:{self._ports['web']}"
-        return f"http://{LOOPBACK}:{self._ports['web']}"
+            return f"https://{self._host.name}:{self._ports['web']}"
+        return f"http://{self._host.configured}:{self._ports['web']}"
 
     @property
     def usage_port(self) -> int:
@@ -88,17 +91,17 @@ class ResourceManager:
         }
 
     def _addresses(self) -> dict[str, object]:
-        ports = self._ports
+        ports, host = self._ports, self._host.configured
         return {
-            "yarn.resourcemanager.hostname": LOOPBACK,
-            "yarn.resourcemanager.address": f"{LOOPBACK}:{ports['client']}",
-            "yarn.resourcemanager.scheduler.address": f"{LOOPBACK}:{ports['scheduler']}",
-            "yarn.resourcemanager.resource-tracker.address": f"{LOOPBACK}:{ports['tracker']}",
-            "yarn.resourcemanager.admin.address": f"{LOOPBACK}:{ports['admin']}",
-            "yarn.resourcemanager.webapp.address": f"{LOOPBACK}:{ports['web']}",
+            "yarn.resourcemanager.hostname": host,
+            "yarn.resourcemanager.address": f"{host}:{ports['client']}",
+            "yarn.resourcemanager.scheduler.address": f"{host}:{ports['scheduler']}",
+            "yarn.resourcemanager.resource-tracker.address": f"{host}:{ports['tracker']}",
+            "yarn.resourcemanager.admin.address": f"{host}:{ports['admin']}",
+            "yarn.resourcemanager.webapp.address": f"{host}:{ports['web']}",
             # yarn.http.policy says which of both is opened.
-            "yarn.resourcemanager.webapp.https.address": f"{LOOPBACK}:{ports['web']}",
-            "yarn.scheduler.elastane.usage.address": f"{LOOPBACK}:{ports['usage']}",
+            "yarn.resourcemanager.webapp.https.address": f"{host}:{ports['web']}",
+            "yarn.scheduler.elastane.usage.address": f"{host}:{ports['usage']}",
         }
 
     def start(self) -> None:
@@ -255,6 +258,7 @@ class ResourceManager:
             self._settings,
             self._checkout,
             self._settings.resource_manager_options,
+            self._host,
         )
 
     def _properties(self) -> dict[str, object]:
@@ -294,7 +298,7 @@ class ResourceManager:
                 f"{prefix}.journal.usage": True,
                 **{f"{prefix}.{key}": value for key, value in elastane.extra.items()},
             }
-        return properties | dict(settings.resource_manager)
+        return properties | dict(settings.resource_manager) | self.own_properties
 
     def _store(self) -> dict[str, object]:
         """Where the ResourceManager keeps its state."""

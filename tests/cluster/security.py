@@ -6,15 +6,15 @@ import json
 import os
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cluster.hosts import LOCAL, Host
 from cluster.kerberos import Kdc, Ticket
 from cluster.paths import Checkout
-from cluster.ports import LOOPBACK
-from cluster.tls import HOST, Certificate
+from cluster.tls import Certificate
 
 ANSWER_SECONDS = "20"
 
@@ -25,6 +25,8 @@ class Answer:
 
     status: int
     body: str
+    url: str
+    """Of the web server that said it, behind all redirects."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +46,34 @@ class Security:
     client: Mapping[str, str] = field(default_factory=dict)
     """Of yarn-site.xml of a client, below what the cluster sets itself."""
 
+    client_host: Host = LOCAL
+    """Where users and administrators ask."""
+
     def environment(self, ticket: Ticket) -> dict[str, str]:
         """For a command that asks by curl, with the CA as docs/command.md says."""
         return {**ticket.environment, "CURL_CA_BUNDLE": str(self.certificate.pem)}
 
     def curl(self, url: str, ticket: Ticket, *arguments: str) -> Answer:
         """Asks as docs/rest.md says; raises CalledProcessError if no web server answers."""
-        command = ["curl", "-sS", "--max-time", ANSWER_SECONDS, "--noproxy", "*"]
+        command = [
+            *self.client_host.enter,
+            "curl",
+            "-sS",
+            "--max-time",
+            ANSWER_SECONDS,
+            "--noproxy",
+            "*",
+        ]
         done = subprocess.run(
-            [*command, "-w", "\n%{http_code}", *arguments, url],
+            [*command, "-w", "\n%{http_code} %{url_effective}", *arguments, url],
             env={**os.environ, **self.environment(ticket)},
             capture_output=True,
             text=True,
             check=True,
         )
-        body, _, status = done.stdout.rpartition("\n")
-        return Answer(int(status), body)
+        body, _, told = done.stdout.rpartition("\n")
+        status, url = told.split(" ")
+        return Answer(int(status), body, url)
 
     def get_json(self, url: str) -> Any:
         """What the administrator is answered; raises OSError if nobody answers, or with a status
@@ -74,21 +88,27 @@ class Security:
 
 
 def by_the_example(
-    checkout: Checkout, kdc: Kdc, certificate: Certificate, administrator: str, work: Path
+    checkout: Checkout,
+    kdc: Kdc,
+    certificate: Certificate,
+    administrator: str,
+    work: Path,
+    hosts: Sequence[Host] = (LOCAL,),
+    client_host: Host = LOCAL,
 ) -> Security:
     """The files of yarn-site-examples/secure; only what names hosts, places and keytabs differs."""
-    keytabs = kdc.keytab("rm.service.keytab", f"rm/{HOST}").parent
-    kdc.keytab("nm.service.keytab", f"nm/{HOST}")
-    kdc.keytab("spnego.service.keytab", f"HTTP/{HOST}")
+    keytabs = kdc.keytab("rm.service.keytab", *(f"rm/{host.name}" for host in hosts)).parent
+    kdc.keytab("nm.service.keytab", *(f"nm/{host.name}" for host in hosts))
+    kdc.keytab("spnego.service.keytab", *(f"HTTP/{host.name}" for host in hosts))
     (keytabs / "http-auth-signature-secret").write_text("of tests")
     places = {
         "/etc/security/keytabs": str(keytabs),
         "/var/lib/hadoop-yarn": str(work / "lib"),
         "/var/log/hadoop-yarn": str(work / "log"),
-        "rm.example.org": LOOPBACK,
-        # Loopback has many names, of which the daemons would choose different ones.
-        "_HOST": HOST,
     }
+    if LOCAL in hosts:
+        # Loopback has many names, of which the daemons would choose different ones.
+        places |= {"rm.example.org": LOCAL.configured, "_HOST": LOCAL.name}
 
     def example(name: str) -> dict[str, str]:
         return _properties(checkout.root / "yarn-site-examples" / "secure" / name, places)
@@ -104,6 +124,7 @@ def by_the_example(
         java_options=kdc.java_options,
         certificate=certificate,
         administrator=kdc.ticket(administrator),
+        client_host=client_host,
         client={
             key: value for key, value in resource_manager.items() if key.endswith(".principal")
         },

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cluster.hosts import LOCAL, Host
 from cluster.security import Security
 
 MEBIBYTE = 1024 * 1024
@@ -91,12 +92,19 @@ class ClusterSettings:
     metrics: Mapping[str, object] = field(default_factory=dict)
     """More keys of its hadoop-metrics2.properties, for instance a sink."""
 
+    hosts: Mapping[str, Host] = field(default_factory=dict)
+    """The host of each ResourceManager, by its id, and of each node, by its name. All others are
+    this machine."""
+
     security: Security | None = None
     """None: neither Kerberos nor TLS."""
 
     resource_manager: Mapping[str, object] = field(default_factory=dict)
     node_manager: Mapping[str, object] = field(default_factory=dict)
     capacity_scheduler: Mapping[str, object] = field(default_factory=dict)
+
+    def host(self, name: str) -> Host:
+        return self.hosts.get(name, LOCAL)
 
     @property
     def registered_memory_mb(self) -> int:

@@ -6,11 +6,12 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from cluster.hosts import LOCAL
 from cluster.java import java_program
 from cluster.ports import LOOPBACK
 
 PASSWORD = "for-tests"
-HOST = "localhost"
+HOST = LOCAL.name
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,14 @@ class Certificate:
         }
 
 
-def make_certificate(folder: Path) -> Certificate:
+def make_certificate(folder: Path, *hosts: str) -> Certificate:
+    """For these hosts as well as for loopback."""
     made = Certificate(folder / "keystore.p12", folder / "ca.pem")
+    names = ",".join(f"dns:{host}" for host in (HOST, *hosts))
     _keytool(
         made,
         *("-genkeypair", "-alias", HOST, "-keyalg", "EC", "-groupname", "secp256r1"),
-        *("-dname", f"CN={HOST}", "-ext", f"san=dns:{HOST},ip:{LOOPBACK}", "-ext", "bc:c=ca:true"),
+        *("-dname", f"CN={HOST}", "-ext", f"san={names},ip:{LOOPBACK}", "-ext", "bc:c=ca:true"),
         *("-validity", "2", "-keypass", PASSWORD, "-storetype", "PKCS12"),
     )
     _keytool(made, "-exportcert", "-rfc", "-alias", HOST, "-file", str(made.pem))

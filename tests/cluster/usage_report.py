@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from cluster.hadoop_conf import write_configuration
+from cluster.hosts import LOCAL, Host
 from cluster.java import COMMAND_SECONDS, java_command, java_environment
 from cluster.kerberos import Ticket
 from cluster.paths import Checkout
@@ -23,9 +24,10 @@ def report_once(
     ticket: Ticket,
     work: Path,
     checkout: Checkout,
+    host: Host = LOCAL,
     **core_site: str,
 ) -> str:
-    """Sends a body that is no report for a node; returns `taken`, or `refused` and why.
+    """Sends a body that is no report for a node from a host; returns `taken`, or `refused` and why.
 
     `core_site` has keys in which the sender's core-site.xml differs, with `_` for `.`."""
     configuration = work / "reporter" / "conf"
@@ -40,7 +42,7 @@ def report_once(
         [node_id],
     )
     done = subprocess.run(
-        command,
+        [*host.enter, *command],
         env=java_environment(configuration) | ticket.environment,
         capture_output=True,
         text=True,

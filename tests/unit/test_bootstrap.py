@@ -79,6 +79,7 @@ def test_the_tests_need_more_than_the_build(
         "chromium-driver",
         "fonts-dejavu-core",
         "npm",
+        "iproute2",
         "krb5-user",
         "krb5-kdc",
         "krb5-admin-server",
