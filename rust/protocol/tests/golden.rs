@@ -2,8 +2,9 @@
 //! A new version adds its own: raise `VERSION`, then run this test with `ELASTANE_WRITE_GOLDEN=1`, which writes only missing files.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod recorded;
+
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use elastane_protocol::{
     AgentRequest, AgentResponse, CanLimit, Capacity, ContainerPlan, ContainerSamples,
@@ -11,6 +12,7 @@ use elastane_protocol::{
     Report, RunningContainer, Sample, StageProgress, Step, Usage, VERSION, decode_report, encode,
     frame,
 };
+use recorded::{file, unchanged};
 
 fn usage(cpu_cores: f32) -> Usage {
     Usage { cpu_cores, memory_bytes: 3 << 30, disk_read_bytes_per_s: 300, ..Usage::default() }
@@ -66,24 +68,6 @@ fn reply() -> Reply {
         plans: vec![ContainerPlan { container: "container_1".into(), steps: vec![step] }],
         decommission: vec!["container_2".into()],
     }
-}
-
-fn file(version: u16, name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    folder.join(format!("v{version}-{name}.bin"))
-}
-
-fn unchanged(name: &str, bytes: &[u8]) {
-    let path = file(VERSION, name);
-    if std::env::var_os("ELASTANE_WRITE_GOLDEN").is_some() && !path.exists() {
-        fs::write(&path, bytes).unwrap();
-    }
-    let recorded = fs::read(&path).unwrap_or_default();
-    assert!(
-        recorded == bytes,
-        "{name}: the bytes of protocol version {VERSION} changed or are not recorded. Raise VERSION, keep the old types \
-         in previous.rs, and write the new files with ELASTANE_WRITE_GOLDEN=1"
-    );
 }
 
 #[test]
