@@ -22,7 +22,7 @@ impl KeptReport {
     /// of them is kept, so the report is encoded anew, without what nobody asks about.
     ///
     /// # Errors
-    /// A report that cannot be encoded.
+    /// A report of the previous version, of almost the largest size: this version takes one byte more for each container.
     pub(super) fn of(
         report: &Report,
         version: u16,

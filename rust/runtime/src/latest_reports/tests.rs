@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use elastane_protocol::{
-    CanLimit, Capacity, PREVIOUS_VERSION, Sample, Usage, VERSION, decode_report, encode,
+    CanLimit, Capacity, MAX_MESSAGE_BYTES, PREVIOUS_VERSION, Sample, Usage, VERSION, decode_report,
+    encode,
 };
 
 use super::*;
@@ -109,4 +110,31 @@ fn a_history_that_is_read_does_not_change() {
     arrive(&reports, VERSION, &encode(&report(&[("a", &[2.0])])).unwrap(), 60_000);
     assert_eq!(read.columns().0, [1_000]);
     assert_eq!(reports.history_of(NODE).unwrap().0, [1_000, 60_000]);
+}
+
+/// [`report`] as version 4 encodes it.
+fn previous_body(containers: &[(&str, &[f32])]) -> Vec<u8> {
+    let report = report(containers);
+    let of = |it: &ContainerSamples| (it.container.clone(), it.limits, it.samples.clone());
+    let previous: Vec<_> = report.containers.iter().map(of).collect();
+    let mut body = encode(&Report { containers: Vec::new(), ..report }).unwrap();
+    assert_eq!(body.pop(), Some(0), "the length of the last field");
+    body.extend(encode(&previous).unwrap());
+    body
+}
+
+/// This version's bytes of a report have one byte more for each container, which the samples left out do not always make
+/// up for.
+#[test]
+fn a_report_of_the_previous_version_that_becomes_too_large_leaves_the_former_one() {
+    let mut containers: Vec<(&str, &[f32])> = vec![("a", &[2.0, 3.0])];
+    containers.resize(MAX_MESSAGE_BYTES / 4 - 100, ("b", &[]));
+    let body = previous_body(&containers);
+    assert!(body.len() <= MAX_MESSAGE_BYTES);
+    let reports = after(&[report(&[("a", &[1.0])])]);
+    arrive(&reports, PREVIOUS_VERSION, &body, 2_000);
+    assert_eq!(shown(&reports, "a"), Some((1_000, vec![1.0])));
+    // A smaller one is kept.
+    arrive(&reports, PREVIOUS_VERSION, &previous_body(&containers[..100]), 3_000);
+    assert_eq!(shown(&reports, "a"), Some((3_000, vec![3.0])));
 }
