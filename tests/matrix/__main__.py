@@ -56,15 +56,18 @@ def main() -> int:
     try:
         cells = [Cell.of(text) for text in arguments.cells.split(",")]
         names = dict.fromkeys([VERSIONS, *arguments.tests.split(",")])
-        files = [_test_file(checkout, name) for name in names]
+        files = {name: _test_file(checkout, name) for name in names}
         for built in (checkout.scheduler_jar, checkout.library):
             digest = hashlib.sha256(built.read_bytes()).hexdigest()
             print(f"{built.name} {digest[:16]}", flush=True)
         outcomes = []
         for cell in cells:
-            outcome = _run(checkout, cell, files)
+            tests = cell.tests(list(files))
+            outcome = _run(checkout, cell, [files[name] for name in tests])
             outcomes.append(outcome)
             print(f"{cell}: {outcome.words}, {outcome.minutes:.1f} min", flush=True)
+            if left_out := [name for name in files if name not in tests]:
+                print(f"  not tested with Java {cell.java}: {', '.join(left_out)}", flush=True)
     except (UnknownCell, MissingArtifact) as failure:
         print(failure, file=sys.stderr)
         return 2

@@ -15,6 +15,12 @@ def test_the_combinations_are_known_and_distinct() -> None:
     assert str(cells[0]) == "Hadoop 3.3.6, Java 11, Spark 3.5.5"
 
 
+def test_what_a_runtime_cannot_run_is_left_out() -> None:
+    names = ["versions", "rest", "metrics"]
+    assert Cell.of("3.4.3:11:3.5.5").tests(names) == ["versions", "rest"]
+    assert Cell.of("3.4.3:17:3.5.5").tests(names) == names
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
