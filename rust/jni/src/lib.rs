@@ -40,6 +40,10 @@ use jni::{Env, EnvUnowned};
 
 use failure::{JavaFailure, Throw};
 
+/// Two in three bytes that glibc's allocator holds for a large cluster are free (`docs/measurements/memory.md`).
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn call<'local, T: Default>(
     env: &mut EnvUnowned<'local>,
     work: impl FnOnce(&mut Env<'local>) -> Result<T, JavaFailure>,

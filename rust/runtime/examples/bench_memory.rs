@@ -27,6 +27,10 @@ const MOST_MB: f64 = 250.0;
 const SAME: f64 = 1.1;
 const DAYS: usize = 7;
 
+/// As in `libelastane.so`.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 struct Sizes {
