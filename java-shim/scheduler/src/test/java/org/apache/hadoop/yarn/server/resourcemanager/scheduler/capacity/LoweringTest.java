@@ -224,8 +224,7 @@ class LoweringTest {
       }
 
       assertTrue(
-          raisedThen >= nodes.length - 19 - MOST_RESIZES,
-          raisedThen + " nodes were left raised");
+          raisedThen >= nodes.length - 19 - MOST_RESIZES, raisedThen + " nodes were left raised");
       for (MockNM node : nodes) {
         assertEquals(4096, cluster.allocatedMib(node), "on " + node.getNodeId());
       }
