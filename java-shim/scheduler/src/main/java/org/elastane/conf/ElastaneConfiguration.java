@@ -171,9 +171,16 @@ public final class ElastaneConfiguration {
         conf, DEPOSITORY_SHARED_EVERY_MS, DEFAULT_DEPOSITORY_SHARED_EVERY_MS, 10_000, 86_400_000);
   }
 
-  /** This ResourceManager's id among those that share; a fixed name without high availability. */
-  public static String resourceManagerId(Configuration conf) {
-    return HAUtil.isHAEnabled(conf) ? HAUtil.getRMHAId(conf) : "resourcemanager";
+  /**
+   * What this ResourceManager's copy is called among those that share: its id, or a fixed name
+   * without high availability. In a federation ids repeat, and the sub-cluster's id goes first.
+   */
+  public static String depositoryCopyName(Configuration conf) {
+    String id = HAUtil.isHAEnabled(conf) ? HAUtil.getRMHAId(conf) : "resourcemanager";
+    boolean isFederation =
+        conf.getBoolean(
+            YarnConfiguration.FEDERATION_ENABLED, YarnConfiguration.DEFAULT_FEDERATION_ENABLED);
+    return isFederation ? YarnConfiguration.getClusterId(conf) + "-" + id : id;
   }
 
   public static String agentSocket(Configuration conf) {

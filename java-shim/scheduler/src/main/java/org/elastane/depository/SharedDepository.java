@@ -2,6 +2,8 @@ package org.elastane.depository;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -16,8 +18,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Copies of depositories in a directory of a Hadoop file system, one for each ResourceManager.
  *
- * <p>A ResourceManager that becomes active imports the others' copies, and then publishes its own
- * every few minutes. Both happen on a thread of this class, so neither a heartbeat nor the election
+ * <p>A ResourceManager that becomes active imports all copies. Every few minutes it publishes its
+ * own, and imports those of others that have changed: in a federation several ResourceManagers are
+ * active. All of this happens on a thread of this class, so neither a heartbeat nor the election
  * waits for the file system. Failures are counted and retried after a short wait; the first of a
  * series is logged.
  */
@@ -34,6 +37,10 @@ public final class SharedDepository implements AutoCloseable {
   private final DepositoryCopies copies;
   private final Runnable countFailure;
   private final ScheduledExecutorService thread;
+
+  /** The modification times of the copies that were imported, or were damaged. */
+  private final Map<Path, Long> seenMs = new HashMap<>();
+
   private SharedDirectory shared;
   private boolean tookOver;
   private boolean failing;
@@ -119,10 +126,8 @@ public final class SharedDepository implements AutoCloseable {
       if (shared == null) {
         shared = new SharedDirectory(conf, directory, countFailure);
       }
-      if (!tookOver) {
-        takeOverAll();
-        tookOver = true;
-      }
+      takeOverChanged();
+      tookOver = true;
       publish();
       if (failing) {
         LOG.info("The depository is shared again in {}", directory);
@@ -150,8 +155,11 @@ public final class SharedDepository implements AutoCloseable {
    * Imports the newest copy first, as the most useful one. Writes nothing, so a read-only file
    * system is enough, such as HDFS in safe mode.
    */
-  private void takeOverAll() throws IOException {
+  private void takeOverChanged() throws IOException {
     for (FileStatus copy : shared.copies()) {
+      if (isSeen(copy)) {
+        continue;
+      }
       java.nio.file.Path local =
           Files.createTempFile("elastane-taken-over-", SharedDirectory.SUFFIX);
       try {
@@ -160,7 +168,20 @@ public final class SharedDepository implements AutoCloseable {
       } finally {
         Files.deleteIfExists(local);
       }
+      seenMs.put(copy.getPath(), copy.getModificationTime());
     }
+  }
+
+  /** Its own copy helps only at the start, if its disk is lost; later each change is its own. */
+  private boolean isSeen(FileStatus copy) {
+    if (copy.getPath().getName().equals(ownName() + SharedDirectory.SUFFIX)) {
+      return tookOver;
+    }
+    return seenMs.getOrDefault(copy.getPath(), -1L) == copy.getModificationTime();
+  }
+
+  private String ownName() {
+    return ElastaneConfiguration.depositoryCopyName(conf);
   }
 
   /** A damaged copy, or one of a newer Elastane, does not prevent the import of the others. */
@@ -182,7 +203,7 @@ public final class SharedDepository implements AutoCloseable {
     java.nio.file.Path local = folder.resolve("depository" + SharedDirectory.SUFFIX);
     try {
       copies.copyTo(local);
-      shared.put(local, ElastaneConfiguration.resourceManagerId(conf));
+      shared.put(local, ownName());
     } finally {
       Files.deleteIfExists(local);
       Files.deleteIfExists(folder);

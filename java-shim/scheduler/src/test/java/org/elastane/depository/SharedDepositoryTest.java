@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.test.GenericTestUtils.LogCapturer;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.elastane.Await;
 import org.elastane.conf.ElastaneConfiguration;
 import org.junit.jupiter.api.BeforeEach;
@@ -71,9 +73,12 @@ class SharedDepositoryTest {
   }
 
   private String published() {
-    Path own = directory.resolve("resourcemanager.sqlite");
+    return published("resourcemanager.sqlite");
+  }
+
+  private String published(String name) {
     try {
-      return Files.readString(own);
+      return Files.readString(directory.resolve(name));
     } catch (NoSuchFileException e) {
       return "";
     } catch (IOException e) {
@@ -84,9 +89,10 @@ class SharedDepositoryTest {
   private void anotherOne(String name, String copy, long modifiedMs) throws IOException {
     Files.createDirectories(directory);
     setMode(directory, "rwx------");
-    Path file = Files.writeString(directory.resolve(name), copy);
+    Path file = Files.writeString(folder.resolve(name), copy);
     setMode(file, "rw-------");
     Files.setLastModifiedTime(file, FileTime.fromMillis(modifiedMs));
+    Files.move(file, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
   }
 
   private static void setMode(Path file, String mode) throws IOException {
@@ -111,6 +117,49 @@ class SharedDepositoryTest {
 
     assertEquals(0, failures.get());
     assertFalse(Files.exists(directory.resolve("resourcemanager.sqlite.new")));
+  }
+
+  @Test
+  void aCopyIsTakenOverAgainEachTimeThatItHasChanged() throws Exception {
+    anotherOne("rm2.sqlite", "first", 1_000);
+    anotherOne("rm3.sqlite", "unchanged", 500);
+
+    try (SharedDepository shared = start()) {
+      Await.until("a copy of its own", () -> published().equals("own, after [first, unchanged]"));
+      anotherOne("rm2.sqlite", "second", 2_000);
+      Await.until(
+          "a copy after the change",
+          () -> published().equals("own, after [first, unchanged, second]"));
+    }
+    assertEquals(0, failures.get());
+  }
+
+  @Test
+  void itsOwnCopyIsTakenOverAtTheStartOnly() throws Exception {
+    anotherOne("resourcemanager.sqlite", "before its disk was lost", 1_000);
+
+    try (SharedDepository shared = start()) {
+      Await.until(
+          "a copy of its own", () -> published().equals("own, after [before its disk was lost]"));
+      anotherOne("rm2.sqlite", "another", 2_000);
+      Await.until(
+          "a round after that",
+          () -> published().equals("own, after [before its disk was lost, another]"));
+    }
+  }
+
+  @Test
+  void inAFederationTheSubClusterIsPartOfTheCopysName() throws Exception {
+    conf.setBoolean(YarnConfiguration.FEDERATION_ENABLED, true);
+    conf.set(YarnConfiguration.RM_CLUSTER_ID, "north");
+    anotherOne("south-resourcemanager.sqlite", "south", 1_000);
+
+    try (SharedDepository shared = start()) {
+      Await.until(
+          "a copy of its own",
+          () -> published("north-resourcemanager.sqlite").equals("own, after [south]"));
+    }
+    assertEquals("south", published("south-resourcemanager.sqlite"));
   }
 
   @Test
