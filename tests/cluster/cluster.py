@@ -31,7 +31,7 @@ class Cluster:
     def __init__(self, settings: ClusterSettings, checkout: Checkout) -> None:
         self.settings = settings
         self.cannot_hold: str | None = None
-        self._group = f"{GROUP_PREFIX}{os.getpid()}"
+        self._group = "-".join(filter(None, (f"{GROUP_PREFIX}{os.getpid()}", settings.sub_cluster)))
         self._sockets: Path | None = None
         self._checkout = checkout
         self.resource_manager: ResourceManager
@@ -160,7 +160,7 @@ class Cluster:
         # Left behind by a run that was ended with SIGKILL.
         kill_strays(str(self.settings.work))
         for group in groups_named(GROUP_PREFIX):
-            owner = group.name.removeprefix(GROUP_PREFIX)
+            owner = group.name.removeprefix(GROUP_PREFIX).partition("-")[0]
             if owner.isdigit() and not Path(f"/proc/{owner}").exists():
                 remove_tree(group.name)
         shutil.rmtree(self.settings.work, ignore_errors=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 from cluster.hadoop_conf import write_configuration
 from cluster.java import java_command, java_environment
 from cluster.kerberos import Ticket
 from cluster.paths import Checkout
 from cluster.processes import Daemon, command_name, strays
-from cluster.resource_manager import ResourceManager
 from cluster.security import Security
 from cluster.settings import MEBIBYTE
 from cluster.waiting import wait_until
@@ -65,12 +65,20 @@ def sleeping(work: str) -> list[int]:
     return [pid for pid in strays(work) if command_name(pid) == "tail"]
 
 
+class Gateway(Protocol):
+    """Where applications are submitted: a ResourceManager, or the Router of a federation."""
+
+    def client_properties(self) -> dict[str, object]: ...
+
+    def applications(self) -> list[dict[str, Any]]: ...
+
+
 class DistributedShell:
     """Submits applications, each from its own JVM, which ends once YARN has the application."""
 
     def __init__(
         self,
-        resource_manager: ResourceManager,
+        gateway: Gateway,
         work: Path,
         checkout: Checkout,
         security: Security | None = None,
@@ -80,7 +88,7 @@ class DistributedShell:
         """In a secure cluster, the owner of the ticket submits. `name` is that of its folder and
         log; two that submit at the same time need two."""
         self._name = name
-        self._resource_manager = resource_manager
+        self._gateway = gateway
         self._security = security
         self._ticket = ticket
         self._work = work
@@ -88,7 +96,7 @@ class DistributedShell:
 
     def submit(self, sleepers: Sleepers) -> str:
         """Returns YARN's application id."""
-        known = {listed["id"] for listed in self._resource_manager.applications()}
+        known = {listed["id"] for listed in self._gateway.applications()}
         client = self._client(sleepers)
         client.start()
         try:
@@ -108,7 +116,7 @@ class DistributedShell:
         return client
 
     def _new(self, name: str, known: set[str], client: Daemon) -> str | None:
-        for listed in self._resource_manager.applications():
+        for listed in self._gateway.applications():
             # In state NEW the application is not stored yet; the client must wait.
             if listed["id"] not in known and listed["name"] == name:
                 return listed["id"] if listed["state"] in ("ACCEPTED", "RUNNING") else None
@@ -119,7 +127,7 @@ class DistributedShell:
         folder = self._work / self._name
         configuration = folder / "conf"
         security = self._security
-        properties = self._resource_manager.client_properties()
+        properties = self._gateway.client_properties()
         write_configuration(configuration, properties, self._work, security=security)
         jars = self._checkout.hadoop_jars
         shell_jar = next(jars.glob("hadoop-yarn-applications-distributedshell-*.jar"))

@@ -280,6 +280,8 @@ class ResourceManager:
         if self.identifier is not None:
             # On one machine, the addresses do not identify the ResourceManager.
             properties["yarn.resourcemanager.ha.id"] = self.identifier
+        if settings.sub_cluster:
+            properties["yarn.resourcemanager.cluster-id"] = settings.sub_cluster
         if settings.recovery:
             properties |= {
                 "yarn.resourcemanager.recovery.enabled": True,

@@ -72,6 +72,9 @@ class ClusterSettings:
     resource_managers: tuple[str, ...] = ()
     """Their ids with high availability; the first one is made active. Empty: one without an id."""
 
+    sub_cluster: str = ""
+    """Its id in a federation, whose clusters run at the same time. Empty: in none."""
+
     zookeeper: Mapping[str, str] = field(default_factory=dict)
     """The address by which each of them reaches ZooKeeper, which then chooses the active one and
     keeps their state. Empty: an administrator chooses."""

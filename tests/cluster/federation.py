@@ -1,0 +1,71 @@
+"""Sub-clusters that share a state store, and their Router."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from cluster.cluster import Cluster
+from cluster.paths import Checkout
+from cluster.ports import LOOPBACK
+from cluster.router import Router
+from cluster.settings import ClusterSettings
+from cluster.zookeeper import ZooKeeper
+
+STORE = "org.apache.hadoop.yarn.server.federation.store.impl.ZookeeperFederationStateStore"
+# Of the resources of a container; YARN adds "minimum" and "maximum".
+PROFILES = {"default": {"memory-mb": 256, "vcores": 1}}
+
+
+class Federation:
+    """A context manager. Each sub-cluster has its own ResourceManager and nodes."""
+
+    def __init__(
+        self, work: Path, sub_clusters: Sequence[ClusterSettings], checkout: Checkout
+    ) -> None:
+        """`work` is for the Router and ZooKeeper; a sub-cluster's folder must not hold it."""
+        self._stack = ExitStack()
+        self._zookeeper = ZooKeeper(work / "zookeeper", checkout)
+        keys = {
+            "yarn.federation.enabled": True,
+            "yarn.federation.state-store.class": STORE,
+            "hadoop.zk.address": f"{LOOPBACK}:{self._zookeeper.port}",
+        }
+        # A client asks for them, and the Router fails where a ResourceManager answers "disabled".
+        self._profiles = work / "resource-profiles.json"
+        # The Router takes a sub-cluster for active from its first heartbeat, by default after 30 s.
+        own = {
+            "yarn.federation.state-store.heartbeat.initial-delay": "1s",
+            "yarn.resourcemanager.resource-profiles.enabled": True,
+            "yarn.resourcemanager.resource-profiles.source-file": self._profiles,
+        }
+        self.clusters = {
+            one.sub_cluster: Cluster(
+                replace(one, resource_manager={**one.resource_manager, **keys, **own}), checkout
+            )
+            for one in sub_clusters
+        }
+        self.router = Router(work / "router", keys, checkout)
+
+    def __enter__(self) -> Federation:
+        self._profiles.parent.mkdir(parents=True, exist_ok=True)
+        self._profiles.write_text(json.dumps(PROFILES))
+        with ExitStack() as stack:
+            stack.enter_context(self._zookeeper)
+            for cluster in self.clusters.values():
+                stack.enter_context(cluster)
+            stack.enter_context(self.router)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
