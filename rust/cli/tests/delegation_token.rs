@@ -75,9 +75,11 @@ fn a_token_that_has_expired_is_told() {
         elastane(&["status", "--resource-manager", &url, "--delegation-token", text(&file)]);
     thread.join().unwrap();
     assert_eq!(ended.code, Some(1));
-    let told = "refuses the delegation token: it has expired or was cancelled, another cluster gave \
-                it, or this ResourceManager is a standby\n";
-    assert!(ended.stderr.ends_with(told), "{}", ended.stderr);
+    let told = format!(
+        "elastane: {url} refuses the delegation token: it has expired or was cancelled, another \
+         cluster gave it, or this ResourceManager is a standby\n"
+    );
+    assert_eq!(ended.stderr, told);
 }
 
 #[test]

@@ -40,7 +40,7 @@ use jni::{Env, EnvUnowned};
 
 use failure::{JavaFailure, Throw};
 
-/// Two in three bytes that glibc's allocator holds for a large cluster are free (`docs/measurements/memory.md`).
+/// glibc's holds twice as much for a large cluster (`docs/measurements/memory.md`).
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

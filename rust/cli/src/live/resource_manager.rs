@@ -35,27 +35,35 @@ impl ResourceManager {
     /// # Errors
     /// No web server answers, or the answer is none; the message has the server's own line.
     pub(super) fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Value, Failure> {
-        let mut unreached = Vec::new();
+        let mut unanswered = Vec::new();
+        let mut all_refuse = true;
         for url in &self.urls {
             let asked = format!("{url}/elastane/v1/{path}");
             match self.ask(&asked, query)? {
                 // A standby that knows no active one, or no scheduler is active there.
                 Ok(said) if [307, 503].contains(&said.status) => {
                     let line = said.error().unwrap_or_else(|| "it is a standby".to_owned());
-                    unreached.push(format!("{url}: {line}"));
+                    all_refuse = false;
+                    unanswered.push(format!("{url}: {line}"));
                 }
                 // A standby knows no tokens, and refuses one before it would redirect.
                 Ok(said) if self.token.is_some() && said.is_refusal() => {
-                    unreached.push(format!("{url} {TOKEN_REFUSED}"));
+                    unanswered.push(format!("{url} {TOKEN_REFUSED}"));
                 }
                 Ok(said) => return said.into_answer(url),
-                Err(problem) => unreached.push(format!("{url}: {problem}")),
+                Err(problem) => {
+                    all_refuse = false;
+                    unanswered.push(format!("{url}: {problem}"));
+                }
             }
         }
-        let unreached = unreached.join("; ");
+        let unanswered = unanswered.join("; ");
+        if all_refuse {
+            return Err(Failure::Failed(unanswered));
+        }
         Err(Failure::Failed(format!(
             "no ResourceManager answers (--resource-manager, ELASTANE_RESOURCE_MANAGER): \
-             {unreached}"
+             {unanswered}"
         )))
     }
 
