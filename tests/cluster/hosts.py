@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from cluster.paths import MissingArtifact
 from cluster.ports import LOOPBACK
-from cluster.prerequisites import find_program
+from cluster.prerequisites import required_program
 
 DOMAIN = "example.org"
 NETWORK = "10.77.7"
 # The bridge between the hosts, in namespaces of its own.
 SWITCH = "switch"
+UNSHARE = ("unshare", "--net", "--mount", "--uts")
+STOP_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,12 @@ class Host:
     """What a command begins with to run there."""
 
 
-# Loopback has many names, of which the daemons would choose different ones.
 LOCAL = Host("localhost", LOOPBACK)
 
 
 class Hosts:
     """A context manager. Each host is a network, mount and UTS namespace: its own address, its own
-    /etc/hosts with the names of all, and its own host name. This machine has no way to them."""
+    /etc/hosts with the names of all, and its own host name. Nothing outside reaches them."""
 
     def __init__(self, folder: Path, names: Sequence[str]) -> None:
         """`names` are without the domain. `folder` gets the hosts file."""
@@ -85,26 +85,44 @@ class Hosts:
             self._hosts[short] = Host(full, full, (*_enter(pid), "--mount", "--uts", "--"))
 
     def _namespaces(self, name: str) -> int:
-        """The pid of a process that holds new namespaces until this process ends."""
+        """The pid of a process that holds new namespaces until this object or the tests end."""
         # The mount is seen in the new namespace alone. `cat` ends with its input.
         script = 'mount --bind "$1" /etc/hosts && hostname "$2" && echo made && exec cat'
-        program = [str(_program("unshare")), "--net", "--mount", "--uts", "sh", "-ec", script]
         holder = subprocess.Popen(
-            [*program, "sh", str(self._file), name],
+            [*_unshare(), "sh", "-ec", script, "sh", str(self._file), name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             # Ctrl-C is for the tests, which still stop what runs there.
             start_new_session=True,
         )
-        self._stack.enter_context(holder)
+        self._stack.callback(_end, holder)
         assert holder.stdout is not None
-        if holder.stdout.readline() != b"made\n":
-            raise OSError(f"no namespaces for {name}")
+        line = holder.stdout.readline()
+        if line != b"made\n":
+            raise OSError(f"no namespaces for {name}: {line.decode()}")
         return holder.pid
 
 
-def can_make_hosts() -> bool:
-    return os.geteuid() == 0
+def why_no_hosts() -> str | None:
+    """Why there cannot be any here: not as root, or in a container that may not mount."""
+    tried = subprocess.run([*_unshare(), "true"], capture_output=True, text=True)
+    return tried.stderr.strip() if tried.returncode else None
+
+
+def _unshare() -> list[str]:
+    return [str(required_program(UNSHARE[0])), *UNSHARE[1:]]
+
+
+def _end(holder: subprocess.Popen[Any]) -> None:
+    assert holder.stdin is not None and holder.stdout is not None
+    holder.stdin.close()
+    holder.stdout.close()
+    try:
+        holder.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        holder.kill()
+        holder.wait()
 
 
 def _full(name: str) -> str:
@@ -112,16 +130,11 @@ def _full(name: str) -> str:
 
 
 def _ip(pid: int, *arguments: str) -> None:
-    command = [*_enter(pid), "--", str(_program("ip")), *arguments]
-    subprocess.run(command, check=True, capture_output=True)
+    command = [*_enter(pid), "--", str(required_program("ip")), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise OSError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
 
 
 def _enter(pid: int) -> tuple[str, ...]:
-    return (str(_program("nsenter")), "--target", str(pid), "--net")
-
-
-def _program(name: str) -> Path:
-    found = find_program(name)
-    if found is None:
-        raise MissingArtifact(f"{name} is missing: `make check` names the package to install")
-    return found
+    return (str(required_program("nsenter")), "--target", str(pid), "--net")

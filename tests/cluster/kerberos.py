@@ -10,9 +10,8 @@ from pathlib import Path
 from types import TracebackType
 
 from cluster.hosts import LOCAL, Host
-from cluster.paths import MissingArtifact
 from cluster.ports import free_ports
-from cluster.prerequisites import find_program
+from cluster.prerequisites import required_program
 from cluster.processes import Daemon, ProcessEnded, kill_strays
 from cluster.waiting import wait_until
 
@@ -40,7 +39,10 @@ class Kdc:
         self._client = client
         (self._port,) = free_ports(1)
         self._daemon = Daemon(
-            "KDC", [*host.enter, _program("krb5kdc"), "-n"], self._environment, work / "kdc.log"
+            "KDC",
+            [*host.enter, required_program("krb5kdc"), "-n"],
+            self._environment,
+            work / "kdc.log",
         )
 
     def __enter__(self) -> Kdc:
@@ -84,7 +86,7 @@ class Kdc:
         if keytab is None:
             keytab = self.keytab(f"{principal}.keytab", principal)
         ticket = self.no_ticket(principal.replace("/", "-"))
-        command = [str(_program("kinit")), "-k", "-t", str(keytab), principal]
+        command = [str(required_program("kinit")), "-k", "-t", str(keytab), principal]
         command = [*self._client.enter, *command]
         environment = {**os.environ, **ticket.environment}
 
@@ -110,7 +112,7 @@ class Kdc:
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
-            [str(_program(program)), *arguments],
+            [str(required_program(program)), *arguments],
             env=self._environment,
             capture_output=True,
             text=True,
@@ -154,10 +156,3 @@ class Kdc:
     acl_file = {self._work}/kadm5.acl
   }}
 """
-
-
-def _program(name: str) -> Path:
-    found = find_program(name)
-    if found is None:
-        raise MissingArtifact(f"{name} is missing: `make check` names the package to install")
-    return found

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cluster.paths import MissingArtifact
+
 OLDEST_JAVA = 17
 OLDEST_PYTHON = (3, 9)
 OLDEST_RUST = (1, 95)
@@ -63,6 +65,7 @@ FOR_TESTS = (
     Program("chromedriver", "ChromeDriver", ("chromium-driver",)),
     Program("npm", "npm", ("npm",)),
     Program("ip", "iproute2", ("iproute2",)),
+    Program("nsenter", "util-linux", ("util-linux",)),
     Program("kinit", "Kerberos's commands", ("krb5-user",)),
     Program("krb5kdc", "a Kerberos KDC", ("krb5-kdc",)),
     Program("kadmin.local", "its administration", ("krb5-admin-server",)),
@@ -77,6 +80,13 @@ def find_program(command: str) -> Path | None:
     """Administrators' programs are found although their folders are not on a user's PATH."""
     found = shutil.which(command) or shutil.which(command, path="/usr/sbin:/sbin")
     return Path(found) if found else None
+
+
+def required_program(command: str) -> Path:
+    found = find_program(command)
+    if found is None:
+        raise MissingArtifact(f"{command} is missing: `make check` names the package to install")
+    return found
 
 
 def java_home() -> Path | None:

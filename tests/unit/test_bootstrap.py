@@ -80,6 +80,7 @@ def test_the_tests_need_more_than_the_build(
         "fonts-dejavu-core",
         "npm",
         "iproute2",
+        "util-linux",
         "krb5-user",
         "krb5-kdc",
         "krb5-admin-server",
