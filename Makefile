@@ -70,7 +70,7 @@ BOOTSTRAP := @command -v python3 >/dev/null \
 TEST_STEPS := lint test-rust test-java test-cluster test-v2 \
 	'test-systemd SYSTEMD_TESTS=moves,watchdog,installed' \
 	bench-heartbeat bench-questions bench-limits bench-agent bench-learning \
-	'fuzz soak FUZZ_SECONDS=10 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
+	'fuzz soak FUZZ_SECONDS=7 SOAK_SECONDS=120 --jobs=2 --output-sync=target'
 # Each test file has its own cluster, which waits more than it computes: these files take about as long as all others.
 CLUSTER_HALF := $(patsubst %,integration/test_%.py,administration kill_nine map_reduce plan_memory preemption resource_profiles secure)
 PAGE_TESTS := $(patsubst %,integration/test_%.py,page page_learned rest)
