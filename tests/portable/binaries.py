@@ -11,6 +11,8 @@ FILES = ("elastane", "elastane-agent", "libelastane.so")
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
 # RHEL 8 for aarch64 has pages of 64 KiB; the loader refuses segments that are aligned to less.
 PAGES = {"x86_64": 4 << 10, "aarch64": 64 << 10}
+# Compiled into jemalloc by .cargo/config.toml, which cargo finds only from within the repository.
+ALLOCATOR_SETTINGS = b"narenas:"
 # The libraries of glibc itself. Everything else is linked in.
 LIBRARIES = re.compile(r"(lib(c|m|dl|rt|util|pthread)|ld-linux-(x86-64|aarch64))\.so\.\d+")
 
@@ -29,7 +31,10 @@ def complaints(file: Path, architecture: str, newest: str) -> list[str]:
     printed = _readelf(
         file, "--file-header", "--program-headers", "--dynamic", "--dyn-syms", "--version-info"
     )
-    return [f"{file}: {fault}" for fault in faults(printed, architecture, newest)]
+    found = faults(printed, architecture, newest)
+    if file.name == "libelastane.so" and ALLOCATOR_SETTINGS not in file.read_bytes():
+        found.append("its allocator has not the settings of .cargo/config.toml")
+    return [f"{file}: {fault}" for fault in found]
 
 
 def faults(printed: str, architecture: str, newest: str) -> list[str]:

@@ -119,6 +119,16 @@ def test_a_program_of_this_machine_is_read() -> None:
     assert any(fault.startswith("/bin/ls: symbol ") for fault in faults)
 
 
+def test_a_library_without_the_allocators_settings_is_named(tmp_path: Path) -> None:
+    library = tmp_path / "libelastane.so"
+    fault = f"{library}: its allocator has not the settings of .cargo/config.toml"
+    built = Path("/bin/ls").read_bytes()
+    library.write_bytes(built)
+    assert fault in binaries.complaints(library, platform.machine(), "2.28")
+    library.write_bytes(built + b"narenas:4,dirty_decay_ms:1000")
+    assert fault not in binaries.complaints(library, platform.machine(), "2.28")
+
+
 def test_the_jar_has_the_archives_libraries_and_no_other(tmp_path: Path) -> None:
     libraries = {}
     for architecture in ("x86_64", "aarch64"):
