@@ -84,7 +84,7 @@ export HADOOP_VERSION
 export MAVEN_OPTS ?= -Xmx768m
 
 .PHONY: help check build build-rust lab fetch fetch-for-tests demo record page-pictures test test-rust test-java test-cluster test-spark \
-	test-spark-plugin test-versions test-matrix test-failover test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page bench-core bench-heartbeat \
+	test-spark-plugin test-versions test-matrix test-failover test-page test-cluster-half test-cluster-rest test-v2 test-systemd test-hadoop fuzz soak lint lint-page audit bench-core bench-heartbeat \
 	bench-scheduler bench-sls bench-questions bench-limits bench-raise bench-contention bench-agent bench-learning bench-memory bench-reprovisioning bench-crowded \
 	bench-cluster \
 	build-replay test-reprovisioning dist dist-sbom portable test-portable test-emulated clean
@@ -216,6 +216,12 @@ lint-page: target/page-lint/node_modules ## checks format and lints of the live 
 
 target/page-lint/node_modules: tests/page_lint/package.json tests/page_lint/package-lock.json
 	mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm ci --silent --no-audit --no-fund && touch node_modules
+
+audit: target/tools/bin/cargo-deny ## checks crates for advisories (RustSec's, from GitHub), licences, copies and sources
+	PATH=$(CURDIR)/target/tools/bin:$$PATH $(CARGO) deny --workspace --locked check
+
+target/tools/bin/cargo-deny:
+	$(CARGO) install --quiet --locked --version 0.20.2 --root target/tools cargo-deny
 
 bench-core: ## times a round, a commit and a finish in the core; fails above its bounds
 	$(CARGO) bench --locked --jobs $(JOBS) -p elastane-core --bench heartbeat
