@@ -386,6 +386,11 @@ fn a_written_recorder_with_slots_that_cannot_be_is_refused() {
         // The second slot, where the open one is the third.
         ("\"free_ms\":9000", "\"free_ms\":5999"),
         ("\"totals\":{\"1\":", "\"totals\":{\"2\":"),
+        ("\"covered_ms\":3000.0", "\"covered_ms\":0.5"),
+        ("\"covered_ms\":3000.0", "\"covered_ms\":3001.0"),
+        ("\"sum\":{\"cpu_cores\":3000.0", "\"sum\":{\"cpu_cores\":-1.0"),
+        ("\"last\":{\"cpu_cores\":1.0", "\"last\":{\"cpu_cores\":1e101"),
+        ("\"slots\":[{\"sum\":{\"cpu_cores\":1.0", "\"slots\":[{\"sum\":{\"cpu_cores\":-1.0"),
     ] {
         let changed = written.replace(from, to);
         assert_ne!(changed, written);

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use elastane_core::ContainerKind;
+use elastane_core::{ContainerKind, Resources, SLOT_MS};
 use serde::Deserialize;
 
 use super::{
     LONGEST_MS, MAX_SLOTS, MOST_EXECUTOR_KINDS, RecordedContainer, RunRecorder, Totals, slot_of,
 };
+
+/// Above what samples of 1e30 at most add up to, and far below what is infinite.
+const MOST_SUM: f64 = 1e100;
 
 /// A recorder that was read; its slots are not checked yet.
 #[derive(Deserialize)]
@@ -33,6 +36,14 @@ impl TryFrom<Unchecked> for RunRecorder {
                      nodes, 0 to {LONGEST_MS} and no more on free nodes is allowed"
                 ));
             }
+            let last = container.last.unwrap_or(Resources::ZERO);
+            if !is_sum(container.sum) || !is_sum(last) || !is_cover(container.covered_ms) {
+                return Err(format!(
+                    "container {id} used {:?} in {} ms and {:?} before, 0 to {MOST_SUM:e} in 0 or 1 to {SLOT_MS} ms \
+                     is allowed",
+                    container.sum, container.covered_ms, container.last
+                ));
+            }
             if slot > slot_of(free_ms) || slot >= MAX_SLOTS || closed > slot + 1 || closed > known {
                 return Err(format!(
                     "container {id} is in slot {slot} after {closed} of {known}, at most \
@@ -49,6 +60,10 @@ impl TryFrom<Unchecked> for RunRecorder {
                 ));
             }
         }
+        let is_any_odd = |totals: &Totals| totals.slots.iter().any(|total| !is_sum(total.sum));
+        if let Some((kind, _)) = read.totals.iter().find(|(_, totals)| is_any_odd(totals)) {
+            return Err(format!("a slot of the {kind} is not from 0 to {MOST_SUM:e}"));
+        }
         if let Some((kind, _)) = read.totals.iter().find(|(_, totals)| totals.stages.is_bad()) {
             return Err(format!("too many ends of stages of the {kind}"));
         }
@@ -58,4 +73,13 @@ impl TryFrom<Unchecked> for RunRecorder {
         }
         Ok(Self { containers: read.containers, totals: read.totals, left_out: read.left_out })
     }
+}
+
+fn is_sum(amounts: Resources) -> bool {
+    amounts.to_array().iter().all(|amount| (0.0..=MOST_SUM).contains(amount))
+}
+
+/// Samples cover whole milliseconds.
+fn is_cover(covered_ms: f64) -> bool {
+    covered_ms == 0.0 || (1.0..=f64::from(SLOT_MS)).contains(&covered_ms)
 }
