@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from selenium import webdriver
@@ -24,6 +23,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from cluster.paths import MissingArtifact
 from cluster.prerequisites import find_program
 from cluster.processes import kill_strays
+from cluster.running import Running
 from cluster.signals import undisturbed
 from cluster.waiting import wait_until
 
@@ -65,32 +65,19 @@ def browser_program(command: str) -> Path:
     return found
 
 
-class Browser:
+class Browser(Running):
     """A context manager: one window. Its end stops every process of it."""
 
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._driver: webdriver.Chrome | None = None
 
-    def __enter__(self) -> Browser:
+    def start(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="elastane-browser-"))
-        try:
-            self._start()
-            self.resize(1400)
-        except BaseException:
-            self.close()
-            raise
-        return self
+        self._start()
+        self.resize(1400)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
+    def stop(self) -> None:
         """May be called repeatedly and in any state."""
         with undisturbed():
             if self._driver is not None:

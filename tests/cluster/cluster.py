@@ -7,7 +7,6 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from types import TracebackType
 
 from cluster.administration import Administration
 from cluster.agent import Agent
@@ -16,6 +15,7 @@ from cluster.node_manager import NodeManager
 from cluster.paths import Checkout
 from cluster.processes import kill_strays
 from cluster.resource_manager import ResourceManager
+from cluster.running import Running
 from cluster.settings import ClusterSettings
 from cluster.signals import undisturbed
 from cluster.waiting import wait_until
@@ -25,7 +25,7 @@ ELECT_SECONDS = 60.0
 GROUP_PREFIX = "elastane-demo-"
 
 
-class Cluster:
+class Cluster(Running):
     """A context manager. Its end, or the end of this process, stops everything."""
 
     def __init__(self, settings: ClusterSettings, checkout: Checkout) -> None:
@@ -43,20 +43,7 @@ class Cluster:
 
     def __enter__(self) -> Cluster:
         atexit.register(self.stop)
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
+        return super().__enter__()
 
     def start(self) -> None:
         self._prepare_work()

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 
 from cluster.cluster import Cluster
 from cluster.paths import Checkout
 from cluster.ports import LOOPBACK
 from cluster.router import Router
+from cluster.running import Running
 from cluster.settings import ClusterSettings
 from cluster.zookeeper import ZooKeeper
 
@@ -21,7 +21,7 @@ STORE = "org.apache.hadoop.yarn.server.federation.store.impl.ZookeeperFederation
 PROFILES = {"default": {"memory-mb": 256, "vcores": 1}}
 
 
-class Federation:
+class Federation(Running):
     """A context manager. Each sub-cluster has its own ResourceManager and nodes."""
 
     def __init__(
@@ -51,21 +51,11 @@ class Federation:
         }
         self.router = Router(work / "router", keys, checkout)
 
-    def __enter__(self) -> Federation:
+    def start(self) -> None:
         self._profiles.parent.mkdir(parents=True, exist_ok=True)
         self._profiles.write_text(json.dumps(PROFILES))
-        with ExitStack() as stack:
-            stack.enter_context(self._zookeeper)
-            for cluster in self.clusters.values():
-                stack.enter_context(cluster)
-            stack.enter_context(self.router)
-            self._stack = stack.pop_all()
-        return self
+        for running in (self._zookeeper, *self.clusters.values(), self.router):
+            self._stack.enter_context(running)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
         self._stack.close()

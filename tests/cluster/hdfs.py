@@ -6,7 +6,6 @@ import getpass
 import shutil
 from http.client import HTTPException
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from cluster.hadoop_conf import LOG4J, write_site
@@ -16,6 +15,7 @@ from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
 from cluster.processes import Daemon, kill_strays
 from cluster.rest import get_bytes, get_json_or_none
+from cluster.running import Running
 from cluster.waiting import wait_until
 
 HEAP_MB = 128
@@ -23,7 +23,7 @@ START_SECONDS = 90.0
 SERVER = "org.apache.hadoop.hdfs.server"
 
 
-class Hdfs:
+class Hdfs(Running):
     """A context manager. A restart of the NameNode keeps ports and data."""
 
     def __init__(self, work: Path, checkout: Checkout) -> None:
@@ -40,25 +40,12 @@ class Hdfs:
     def url(self) -> str:
         return f"hdfs://{LOOPBACK}:{self._port}"
 
-    def __enter__(self) -> Hdfs:
-        try:
-            self._prepare()
-            self._run(f"{SERVER}.namenode.NameNode", "-format", "-nonInteractive")
-            self.name_node.start()
-            self.data_node.start()
-            self.wait_writable()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
+    def start(self) -> None:
+        self._prepare()
+        self._run(f"{SERVER}.namenode.NameNode", "-format", "-nonInteractive")
+        self.name_node.start()
+        self.data_node.start()
+        self.wait_writable()
 
     def stop(self) -> None:
         for daemon in (self.data_node, self.name_node):

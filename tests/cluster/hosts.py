@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from cluster.ports import LOOPBACK
 from cluster.prerequisites import required_program
+from cluster.running import Running
 
 DOMAIN = "example.org"
 NETWORK = "10.77.7"
@@ -36,7 +36,7 @@ class Host:
 LOCAL = Host("localhost", LOOPBACK)
 
 
-class Hosts:
+class Hosts(Running):
     """A context manager. Each host is a network, mount and UTS namespace: its own address, its own
     /etc/hosts with the names of all, and its own host name. Nothing outside reaches them."""
 
@@ -47,23 +47,13 @@ class Hosts:
         self._stack = ExitStack()
         self._hosts: dict[str, Host] = {}
 
-    def __enter__(self) -> Hosts:
+    def start(self) -> None:
         lines = [f"{LOOPBACK} localhost"]
         lines += [f"{address} {_full(name)}" for name, address in self._addresses.items()]
         self._file.write_text("\n".join(lines) + "\n")
-        try:
-            self._make()
-        except BaseException:
-            self._stack.close()
-            raise
-        return self
+        self._make()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
         self._stack.close()
 
     def __getitem__(self, name: str) -> Host:

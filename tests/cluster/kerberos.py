@@ -7,12 +7,12 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from cluster.hosts import LOCAL, Host
 from cluster.ports import free_ports
 from cluster.prerequisites import required_program
 from cluster.processes import Daemon, ProcessEnded, kill_strays
+from cluster.running import Running
 from cluster.waiting import wait_until
 
 REALM = "EXAMPLE.ORG"
@@ -28,7 +28,7 @@ class Ticket:
     """What a process needs besides to use the ticket."""
 
 
-class Kdc:
+class Kdc(Running):
     """A context manager. Host names are not resolved, since loopback has many."""
 
     def __init__(self, work: Path, host: Host = LOCAL, client: Host = LOCAL) -> None:
@@ -45,7 +45,7 @@ class Kdc:
             work / "kdc.log",
         )
 
-    def __enter__(self) -> Kdc:
+    def start(self) -> None:
         # Left behind by a run that was ended with SIGKILL.
         kill_strays(str(self._work))
         shutil.rmtree(self._work, ignore_errors=True)
@@ -54,14 +54,8 @@ class Kdc:
         (self._work / "kdc.conf").write_text(self._kdc_conf())
         self._run("kdb5_util", "create", "-s", "-r", REALM, "-P", "master")
         self._daemon.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
         self._daemon.stop()
 
     @property

@@ -8,7 +8,6 @@ import subprocess
 import urllib.parse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from cluster.paths import Checkout, MissingArtifact
@@ -16,6 +15,7 @@ from cluster.ports import LOOPBACK, free_ports
 from cluster.prerequisites import APT_GET
 from cluster.processes import Daemon
 from cluster.rest import get_json, get_json_or_none
+from cluster.running import Running
 from cluster.waiting import wait_until
 
 JMX_EXPORTER = "io.prometheus.jmx:jmx_prometheus_javaagent:1.0.1"
@@ -58,7 +58,7 @@ def jmx_exporter(checkout: Checkout) -> Path:
     return jar
 
 
-class Prometheus:
+class Prometheus(Running):
     """A context manager: a server that scrapes one target every second."""
 
     def __init__(
@@ -105,21 +105,11 @@ class Prometheus:
             work / "prometheus.log",
         )
 
-    def __enter__(self) -> Prometheus:
+    def start(self) -> None:
         self._daemon.start()
-        try:
-            wait_until(self._is_up, "Prometheus and its target", START_SECONDS)
-        except BaseException:
-            self._daemon.stop()
-            raise
-        return self
+        wait_until(self._is_up, "Prometheus and its target", START_SECONDS)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
         self._daemon.stop()
 
     def query(self, expression: str) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from cluster.hadoop_conf import write_configuration
@@ -14,6 +13,7 @@ from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
 from cluster.processes import Daemon, kill_strays
 from cluster.rest import get_json_or_none, get_json_patiently
+from cluster.running import Running
 from cluster.waiting import wait_until
 
 HEAP_MB = 256
@@ -25,7 +25,7 @@ WEIGHTED = "org.apache.hadoop.yarn.server.federation.policies.manager.WeightedLo
 COMMAND = "org.apache.hadoop.yarn.client.cli.RouterCLI"
 
 
-class Router:
+class Router(Running):
     """A context manager. Knows the sub-clusters by the federation's state store only."""
 
     def __init__(self, work: Path, federation: Mapping[str, object], checkout: Checkout) -> None:
@@ -47,20 +47,7 @@ class Router:
             work / "logs" / "router.log",
         )
 
-    def __enter__(self) -> Router:
-        try:
-            self._start()
-        except BaseException:
-            self.daemon.kill()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
         self.daemon.kill()
 
     @property
@@ -76,7 +63,7 @@ class Router:
             "yarn.application.classpath": f"$HADOOP_CONF_DIR,{self._checkout.hadoop_jars}/*",
         }
 
-    def _start(self) -> None:
+    def start(self) -> None:
         # Left behind by a run that was ended with SIGKILL.
         kill_strays(str(self._work))
         write_configuration(self._configuration, self._properties(), self._work)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import socket
 from pathlib import Path
-from types import TracebackType
 
 from cluster.hadoop_conf import LOG4J
 from cluster.java import java_command, java_environment
 from cluster.paths import Checkout
 from cluster.ports import LOOPBACK, free_ports
 from cluster.processes import Daemon, kill_strays
+from cluster.running import Running
 from cluster.waiting import wait_until
 
 HEAP_MB = 96
@@ -22,7 +22,7 @@ TICK_MS = 500
 MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 
-class ZooKeeper:
+class ZooKeeper(Running):
     """A context manager."""
 
     def __init__(self, work: Path, checkout: Checkout) -> None:
@@ -47,23 +47,10 @@ class ZooKeeper:
     def _file(self) -> Path:
         return self._configuration / "zoo.cfg"
 
-    def __enter__(self) -> ZooKeeper:
-        try:
-            self._prepare()
-            self.daemon.start()
-            wait_until(self._serves, "ZooKeeper to serve", START_SECONDS)
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
+    def start(self) -> None:
+        self._prepare()
+        self.daemon.start()
+        wait_until(self._serves, "ZooKeeper to serve", START_SECONDS)
 
     def stop(self) -> None:
         self.daemon.kill()
