@@ -210,9 +210,10 @@ impl Bookable {
                         && shares.is_any_over_guarantee(label);
                     // One in observe starts nothing above a node's registered size.
                     let counts = |it: &Application| {
-                        !(it.demands.are_withheld()
-                            || shares.yields(&it.queue, label)
-                            || is_owed && it.held.is_some())
+                        *it.label == **label
+                            && !(it.demands.are_withheld()
+                                || shares.yields(&it.queue, label)
+                                || is_owed && it.held.is_some())
                     };
                     proof::waiting_kinds(waiting, applications, counts)
                 });

@@ -1,6 +1,6 @@
 //! The queues' shares of the nodes' registered sizes, and what their containers take of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::booked::{Booked, Ratios};
@@ -9,7 +9,7 @@ use super::owed::Owed;
 use super::part::{Part, QueueShare};
 use super::queues::Queues;
 use super::taken::{Next, Taken, TakenBy, room, with_ancestors};
-use super::waits::{BelowGuarantee, GuaranteeWaits, QueueWaits};
+use super::waits::{BelowGuarantee, GuaranteeWaits, WaitsByQueue};
 use crate::amounts::Amounts;
 use crate::cluster::state::{Container, NodeEntry, PlacedReason, Request};
 use crate::resources::Resource;
@@ -126,14 +126,15 @@ impl Shares {
     pub(super) fn most_booked(
         &self,
         label: &str,
-        waiting: &HashMap<&str, QueueWaits>,
+        waiting: &WaitsByQueue<'_>,
         fullest_bytes: i64,
     ) -> Option<Ratios> {
         let registered = registered_of(&self.registered, label);
         let mut claims = Vec::new();
         for (queue, part) in self.queues.iter() {
             if &*part.label == label && part.is_leaf() {
-                let waits = waiting.get(&**queue).map(|waits| waits.taken).unwrap_or_default();
+                let waits = waiting.get(&(&**queue, label));
+                let waits = waits.map(|waits| waits.taken).unwrap_or_default();
                 let guaranteed = part.guaranteed(registered);
                 claims.push(Claim { guaranteed, taken: part.taken, waits, history: part.history });
             }
@@ -143,11 +144,10 @@ impl Shares {
     }
 
     /// Notes the leaf queues that wait and hold less than their guarantee.
-    pub(super) fn read_waits(&mut self, waiting: &HashMap<&str, QueueWaits>, now_ms: i64) {
-        let parts = self
-            .queues
-            .iter()
-            .filter_map(|(queue, part)| Some((queue, waiting.get(&**queue)?, part)));
+    pub(super) fn read_waits(&mut self, waiting: &WaitsByQueue<'_>, now_ms: i64) {
+        let parts = self.queues.iter().filter_map(|(queue, part)| {
+            Some((queue, waiting.get(&(&**queue, &*part.label))?, part))
+        });
         let below = parts.filter(|(_, _, part)| {
             part.is_leaf() && part.is_below_guarantee(registered_of(&self.registered, &part.label))
         });
@@ -171,11 +171,6 @@ impl Shares {
     /// raised nodes the queue's memory is a smaller share, so the queue seems to hold less than its guarantee.
     pub(super) fn withheld(&self, label: &str, now_ms: i64) -> Option<Booked> {
         let registered = registered_of(&self.registered, label);
-        let of_labels = self.registered.values().filter(|it| **it != Booked::default());
-        if of_labels.count() != 1 {
-            // With nodes of several labels, the label for which an application waits is unknown.
-            return None;
-        }
         let overdue = self.waits.overdue(label, now_ms).filter_map(|overdue| {
             let part = self.known(overdue.queue, label)?;
             let may_give =

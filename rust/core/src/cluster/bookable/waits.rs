@@ -1,7 +1,7 @@
 //! What waits in a queue, for which queues that is their guarantee, and whether CapacityScheduler's preemption monitor
 //! takes anything back for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::taken::Taken;
@@ -14,6 +14,9 @@ pub(super) struct QueueWaits {
     /// as is known: CapacityScheduler has not skipped it, and neither its user nor a queue above is at a limit.
     pub(super) for_room: bool,
 }
+
+/// By leaf queue and the node label asked for; empty for none.
+pub(super) type WaitsByQueue<'a> = HashMap<(&'a str, &'a str), QueueWaits>;
 
 /// A queue's guarantee is overdue for this time at most, in milliseconds: five minutes. What waits longer may wait for
 /// something else than room.

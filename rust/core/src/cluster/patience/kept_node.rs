@@ -13,7 +13,9 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use super::placed_sizes::PlacedSizes;
 use crate::cluster::Cluster;
 use crate::cluster::bookable::{Shares, at_limit};
 use crate::cluster::plan::planned_start;
@@ -32,9 +34,6 @@ const KEEP_AFTER_STARVING_MS: i64 = 10_000;
 /// kept even if containers of that size were placed meanwhile.
 const KEEP_ANYWAY_AFTER_WAITS: i64 = 60;
 
-/// Number of container sizes remembered; the least recently placed one is dropped.
-const SIZES_REMEMBERED: usize = 64;
-
 /// The first round of each period of this length updates the kept node.
 const UPDATE_EVERY_MS: i64 = 1_000;
 
@@ -42,7 +41,7 @@ const UPDATE_EVERY_MS: i64 = 1_000;
 const NODES_COMPARED: usize = 16;
 
 /// An application that was listed on its kept node for this long without a container is blocked by
-/// something unknown to the core, such as labels, blacklists or locality.
+/// something unknown to the core, such as blacklists or locality.
 const IN_VAIN_AFTER_MS: i64 = 10_000;
 
 /// An application whose node was kept in vain gets no kept node for this multiple of that time.
@@ -96,11 +95,13 @@ impl KeptNode {
 struct Owner<'a> {
     line: &'a Line,
     countables: &'a Countables,
+    label: &'a str,
 }
 
 impl<'a> Owner<'a> {
     fn new(waiting: &'a WaitingTable, row: Row) -> Self {
-        Self { line: waiting.line(row), countables: waiting.countables_of(row) }
+        let countables = waiting.countables_of(row);
+        Self { line: waiting.line(row), countables, label: waiting.label_of(row) }
     }
 }
 
@@ -122,14 +123,6 @@ impl KeptAsOffered {
     }
 }
 
-/// The last placement of a container size.
-#[derive(Debug)]
-struct Placed {
-    request: Request,
-    countables: Countables,
-    last_ms: i64,
-}
-
 /// Decides which node is kept free, for whom and for how long.
 #[derive(Debug, Default)]
 pub(crate) struct NodeKeeper {
@@ -139,8 +132,7 @@ pub(crate) struct NodeKeeper {
     /// The node kept last; the next search starts behind it.
     last: Option<NodeId>,
     rest_until_ms: HashMap<ApplicationId, i64>,
-    /// One entry for each container size.
-    placed: Vec<Placed>,
+    placed: PlacedSizes,
 }
 
 impl NodeKeeper {
@@ -149,27 +141,15 @@ impl NodeKeeper {
         self.updated_in != Some(now_ms.div_euclid(UPDATE_EVERY_MS))
     }
 
-    /// Records a placement.
-    pub(crate) fn placed(&mut self, request: Request, countables: &Countables, now_ms: i64) {
-        let is_same = |it: &&mut Placed| it.request == request && it.countables == *countables;
-        if let Some(placed) = self.placed.iter_mut().find(is_same) {
-            placed.last_ms = now_ms;
-            return;
-        }
-        if self.placed.len() == SIZES_REMEMBERED {
-            let oldest = (0..SIZES_REMEMBERED).min_by_key(|i| self.placed[*i].last_ms);
-            self.placed.swap_remove(oldest.unwrap_or(0));
-        }
-        self.placed.push(Placed { request, countables: countables.clone(), last_ms: now_ms });
-    }
-
-    /// Whether a container of at least this size was placed after `since_ms`.
-    fn had_room_for(&self, owner: Owner<'_>, since_ms: i64) -> bool {
-        self.placed.iter().any(|placed| {
-            placed.last_ms > since_ms
-                && owner.line.request.fits_into(placed.request)
-                && owner.countables.fits_into(placed.countables.amounts())
-        })
+    /// Records a placement on a node of `label`.
+    pub(crate) fn placed(
+        &mut self,
+        label: &Arc<str>,
+        request: Request,
+        countables: &Countables,
+        now_ms: i64,
+    ) {
+        self.placed.add(label, request, countables, now_ms);
     }
 
     /// The kept node, if any.
@@ -251,6 +231,9 @@ impl NodeKeeper {
     ) -> Option<KeptNode> {
         // CapacityScheduler places nothing of a user at its limit. That may end at any time, so it does not rest.
         let owner = kept.owner(waiting).filter(|owner| !owner.line.user_at_limit)?;
+        if &*search.state.nodes.get(kept.node)?.label != owner.label {
+            return None;
+        }
         let now_ms = search.now_ms;
         let kept_ms = now_ms.saturating_sub(kept.since_ms);
         let wait_ms = search.settings.starvation_wait_ms;
@@ -295,7 +278,12 @@ impl NodeKeeper {
                 // What was placed may have been placed above a node's registered size.
                 && (line.observed.is_so()
                     || waited_ms >= anyway_after_ms
-                    || !self.had_room_for(Owner::new(waiting, *row), starves_from_ms))
+                    || !self.placed.had_room_for(
+                        waiting.label_of(*row),
+                        line.request,
+                        waiting.countables_of(*row),
+                        starves_from_ms,
+                    ))
         };
         let order =
             |(_, line): &(Row, &Line)| (Reverse(line.priority), line.since_ms, line.application);
@@ -303,13 +291,16 @@ impl NodeKeeper {
         Some(Owner::new(waiting, row))
     }
 
-    /// The nodes behind the one kept last on which decisions are enforced, that stay in the cluster and are large enough. While none is known
-    /// to have the countables in total, as after a restart: those that have some of each type, since a kept node shows
-    /// how many it has.
+    /// The nodes behind the one kept last that have the label asked for, on which decisions are enforced, that stay in
+    /// the cluster and are large enough. While none is known to have the countables in total, as after a restart: those
+    /// that have some of each type, since a kept node shows how many it has.
     fn candidates(&self, nodes: &Nodes, owner: Owner<'_>) -> impl Iterator<Item = NodeId> {
-        let Owner { line: Line { request, .. }, countables } = owner;
-        let fits = |entry: &NodeEntry| {
-            entry.is_enforced && !entry.is_draining && request.fits_into(entry.registered)
+        let Owner { line: Line { request, .. }, countables, label } = owner;
+        let fits = move |entry: &NodeEntry| {
+            &*entry.label == label
+                && entry.is_enforced
+                && !entry.is_draining
+                && request.fits_into(entry.registered)
         };
         let is_large_enough =
             move |entry: &NodeEntry| fits(entry) && entry.countables.has(countables);

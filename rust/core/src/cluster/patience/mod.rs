@@ -3,6 +3,7 @@
 mod deadline;
 mod kept_node;
 mod master;
+mod placed_sizes;
 mod skips;
 mod starvation;
 

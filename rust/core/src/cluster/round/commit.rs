@@ -42,7 +42,9 @@ pub(crate) fn commit(cluster: &mut Cluster, commit: &CommitRequest<'_>, now_ms: 
         let request = commit.request.bookable(cluster.settings.virtual_cores_count);
         if let Some(application) = cluster.state.applications.get_mut(&commit.application) {
             application.waiting_since_ms = now_ms;
-            cluster.keeper.placed(request, &application.countables, now_ms);
+            if let Some(entry) = cluster.state.nodes.get(commit.node) {
+                cluster.keeper.placed(&entry.label, request, &application.countables, now_ms);
+            }
         }
         cluster.waiting.granted(commit.application, now_ms);
         cluster.skips.granted(commit.node, commit.application);

@@ -169,9 +169,22 @@ fn a_node_whose_cpu_is_in_use_is_not_raised_however_little_memory_is() {
 }
 
 #[test]
+fn nodes_are_raised_for_what_asks_for_their_label() {
+    for (asked, ratio) in [("", 1_000), ("gpu", 2_000), ("fpga", 1_000)] {
+        let (mut cluster, node, app) = cluster_and_learned();
+        cluster.node_labelled(node, "gpu");
+        cluster.set_label(app, asked);
+        cluster.pending(app, ask(3, 1), 0);
+        assert_eq!(follow(&mut cluster, node, 0, 12_000), memory(ratio), "{asked}");
+    }
+}
+
+#[test]
 fn labels_have_ceilings_of_their_own() {
-    let (mut cluster, node, _) = cluster_and_learned();
+    let (mut cluster, node, app) = cluster_and_learned();
     cluster.node_labelled(node, "gpu");
+    cluster.set_label(app, "gpu");
+    cluster.pending(app, ask(3, 1), 0);
     let max_ratio_by_label = [("gpu".to_owned(), 1.5)].into();
     cluster.set_exceptions(&Exceptions { max_ratio_by_label, ..Exceptions::default() });
     assert_eq!(follow(&mut cluster, node, 0, 12_000), memory(1_500));

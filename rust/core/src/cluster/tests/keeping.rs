@@ -88,6 +88,37 @@ fn only_containers_that_end_before_the_planned_start_go_to_a_kept_node() {
 }
 
 #[test]
+fn only_a_node_with_the_label_asked_for_is_kept() {
+    for asked in ["", "gpu"] {
+        let (mut cluster, first, large) = one_full_node();
+        let labelled = cluster.node_added("node-2:1", request(8, 8));
+        cluster.node_labelled(labelled, "gpu");
+        let runs = waiting(&mut cluster, "runs", for_s(300), ask(3, 1));
+        assert!(matches!(place(&mut cluster, "3", runs, labelled, 0), Commit::Placed(_)));
+        cluster.application_removed(runs);
+        cluster.set_label(large, asked);
+        cluster.pending(large, ask(7, 1), 0);
+        cluster.reported(labelled, physical(), KEPT_FROM_MS);
+        order(&mut cluster, first, KEPT_FROM_MS);
+        let kept = KeptNode::of(&cluster).map(|kept| kept.node);
+        assert_eq!(kept, Some(if asked.is_empty() { first } else { labelled }), "{asked}");
+    }
+}
+
+#[test]
+fn a_container_placed_on_nodes_of_another_label_is_no_room_for_the_starving_one() {
+    let (mut cluster, first, _) = one_full_node();
+    let labelled = cluster.node_added("node-2:1", request(8, 8));
+    cluster.node_labelled(labelled, "gpu");
+    cluster.reported(labelled, physical(), KEPT_FROM_MS);
+    let other = waiting(&mut cluster, "other", for_s(60), ask(7, 1));
+    let placed = place(&mut cluster, "3", other, labelled, KEPT_FROM_MS - 1_000);
+    assert!(matches!(placed, Commit::Placed(_)), "{placed:?}");
+    order(&mut cluster, first, KEPT_FROM_MS);
+    assert_eq!(KeptNode::of(&cluster).map(|kept| kept.node), Some(first));
+}
+
+#[test]
 fn a_higher_priority_goes_to_a_kept_node() {
     let (mut cluster, node, _) = one_full_node();
     cluster.finished("1");

@@ -107,7 +107,12 @@ fn cluster_of_three(exceptions: &Exceptions) -> (Cluster, [NodeId; 3]) {
     let mut cluster = Cluster::new(OBSERVE, Box::new(MinFrag { peaks: Peaks::Strict }));
     cluster.set_exceptions(exceptions);
     let nodes = ["a:1", "b:1", "c:1"].map(|name| cluster.node_added(name, request(8, 8)));
-    waiting(&mut cluster, "a", learned(&[0.5], 1.0), Ask { count: 90, ..ask(3, 1) });
+    let many = Ask { count: 90, ..ask(3, 1) };
+    for label in ["", "canary", "gpu"] {
+        let app = waiting(&mut cluster, label, learned(&[0.5], 1.0), many);
+        cluster.set_label(app, label);
+        cluster.pending(app, many, 0);
+    }
     (cluster, nodes)
 }
 

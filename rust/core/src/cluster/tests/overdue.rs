@@ -104,12 +104,16 @@ fn nodes_keep_their_size_where_nothing_may_be_preempted() {
 }
 
 #[test]
-fn nodes_keep_their_size_where_two_labels_have_nodes() {
-    let (mut cluster, node, _) = waiting_for_its_guarantee(MONITOR_MS);
-    let labelled = cluster.node_added("node-2:1", request(8, 8));
-    cluster.node_labelled(labelled, "gpu");
-    seconds(&mut cluster, node, 20..200);
-    assert_eq!(bookable_gb(&cluster, node), 12.0);
+fn nodes_of_the_label_asked_for_show_less_and_no_others() {
+    for (asked, shown_gb) in [("", 11.0), ("gpu", 12.0)] {
+        let (mut cluster, node, owed) = waiting_for_its_guarantee(MONITOR_MS);
+        let labelled = cluster.node_added("node-2:1", request(8, 8));
+        cluster.node_labelled(labelled, "gpu");
+        cluster.set_label(owed, asked);
+        cluster.pending(owed, small(), 20_000);
+        seconds(&mut cluster, node, 20..80);
+        assert_eq!(bookable_gb(&cluster, node), shown_gb, "{asked}");
+    }
 }
 
 #[test]

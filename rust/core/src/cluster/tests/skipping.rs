@@ -205,6 +205,9 @@ fn a_skip_on_a_node_without_the_label_that_is_asked_for_is_none_in_vain() {
     cluster.node_labelled(node, "gpu");
     cluster.skipped(node, &ids, 6);
     assert_eq!(since_ms(&cluster), Some(6));
+    cluster.set_label(ids[0], "fpga");
+    cluster.pending(ids[0], ask(1, 1), 7);
+    assert_eq!(since_ms(&cluster), None, "it asks for other nodes");
 }
 
 #[test]

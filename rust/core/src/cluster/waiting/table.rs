@@ -24,6 +24,7 @@ pub(crate) struct WaitingTable {
     lines: Vec<Line>,
     predicted: Vec<Option<Predicted>>,
     countables: Vec<Countables>,
+    labels: Vec<Arc<str>>,
     notes: Vec<Note>,
     users: Vec<Arc<str>>,
     queues: QueueNumbers,
@@ -68,6 +69,11 @@ impl WaitingTable {
 
     pub(crate) fn countables_of(&self, row: Row) -> &Countables {
         &self.countables[row]
+    }
+
+    /// The node label that the row's next container asks for; empty for none.
+    pub(crate) fn label_of(&self, row: Row) -> &str {
+        &self.labels[row]
     }
 
     pub(crate) fn line(&self, row: Row) -> &Line {
@@ -116,6 +122,11 @@ impl WaitingTable {
                 line.observed = application.demands.observed();
                 line.asks_countables = !application.countables.is_empty();
                 line.asks_label = !application.label.is_empty();
+                if self.labels[row] != application.label {
+                    // Why it was skipped on other nodes says nothing of these.
+                    line.skipped_since_ms = None;
+                    self.labels[row] = Arc::clone(&application.label);
+                }
                 self.countables[row].clone_from(&application.countables);
             }
             (Some(ask), None) => self.add(id, application, ask),
@@ -145,6 +156,7 @@ impl WaitingTable {
             user_at_limit: false,
         });
         self.countables.push(application.countables.clone());
+        self.labels.push(Arc::clone(&application.label));
         self.predicted.push(predicted.cloned());
         self.notes.push(Note::None);
         self.users.push(Arc::clone(&application.user));
@@ -220,6 +232,7 @@ impl WaitingTable {
         self.notes.swap_remove(row);
         self.predicted.swap_remove(row);
         self.countables.swap_remove(row);
+        self.labels.swap_remove(row);
         self.masters -= usize::from(line.kind.is_application_master());
         let user = self.users.swap_remove(row);
         self.queues.leave(line.queue, &user);
