@@ -4,6 +4,7 @@ mod limit_words;
 mod words;
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use elastane_core::Cluster;
 use elastane_core::cluster::{
@@ -154,7 +155,12 @@ impl LimitOf {
     fn why(why: Option<&WaitReason>, observed: Observed) -> Self {
         match why {
             None if observed.is_so() => Self::Elastane,
-            None | Some(WaitReason::Held | WaitReason::Skipped { .. }) => Self::CapacityScheduler,
+            None
+            | Some(
+                WaitReason::Held
+                | WaitReason::Skipped { .. }
+                | WaitReason::UserAtCapacityLimit { .. },
+            ) => Self::CapacityScheduler,
             Some(_) => Self::Elastane,
         }
     }
@@ -212,6 +218,8 @@ pub struct StatusSnapshot {
 struct WaitingSnapshot {
     id: ApplicationId,
     application: String,
+    user: Arc<str>,
+    queue: Arc<str>,
     ask: Ask,
     since_ms: i64,
     deadline: Option<DeadlineStatus>,
@@ -239,10 +247,23 @@ impl WaitingSnapshot {
         let application = cluster.application(id)?;
         let since_ms = application.waiting_since_ms;
         let observed = application.demands.observed();
+        let (user, queue) = (Arc::clone(&application.user), Arc::clone(&application.queue));
         let application = application.id.clone();
         let start = PlannedStart::of(cluster, id);
         let deadline = deadlines.status(cluster, id, now_ms);
-        Some(Self { id, application, ask, since_ms, deadline, start, why, limit, observed })
+        Some(Self {
+            id,
+            application,
+            user,
+            queue,
+            ask,
+            since_ms,
+            deadline,
+            start,
+            why,
+            limit,
+            observed,
+        })
     }
 }
 
@@ -323,6 +344,7 @@ impl StatusSnapshot {
             let limit = waiting.limit.as_ref();
             let why = waiting.why.filter(|why| words.still_holds(why, limit, &waiting.ask));
             WaitingStatus {
+                reason: words.reason(why, &waiting, observed),
                 request_priority: waiting.ask.kind.priority(),
                 containers: waiting.ask.count,
                 for_ms: (self.now_ms - waiting.since_ms).max(0),
@@ -332,11 +354,7 @@ impl StatusSnapshot {
                     .get(&waiting.id)
                     .map(|start| ExpectedStartStatus::from_now(*start, self.now_ms)),
                 limit_of: LimitOf::why(why.as_ref(), observed),
-                node: why
-                    .as_ref()
-                    .and_then(WaitReason::node)
-                    .map(|node| words.node(node).to_owned()),
-                reason: words.reason(why, limit, &waiting.ask, observed),
+                node: why.as_ref().and_then(place_of).map(|node| words.node(node).to_owned()),
                 application: waiting.application,
             }
         });
@@ -356,6 +374,12 @@ fn mode(enforces: bool) -> &'static str {
     if enforces { ENFORCE } else { "observe" }
 }
 
+/// The node that a reason is about; none if it is about all.
+fn place_of(why: &WaitReason) -> Option<NodeId> {
+    let is_of_all = matches!(why, WaitReason::UserAtCapacityLimit { .. });
+    why.node().filter(|_| !is_of_all)
+}
+
 /// The application whose name a reason has.
 fn named_application(why: &WaitReason) -> Option<ApplicationId> {
     match why {
@@ -368,6 +392,7 @@ fn named_application(why: &WaitReason) -> Option<ApplicationId> {
         | WaitReason::UserAtLimit { .. }
         | WaitReason::Yields { .. }
         | WaitReason::RegisteredOnly { .. }
-        | WaitReason::Skipped { .. } => None,
+        | WaitReason::Skipped { .. }
+        | WaitReason::UserAtCapacityLimit { .. } => None,
     }
 }

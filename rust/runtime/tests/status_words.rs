@@ -7,7 +7,7 @@ use common::{
     GB, NODE, START_MS, commit, free, learn_named, named_submission, open, open_with, plan_starts,
     register, reply, waiting, waiting_as,
 };
-use elastane_core::cluster::{Ask, NodeId, QueueShare, UserLimit};
+use elastane_core::cluster::{Ask, Naming, NodeId, Offer, QueueShare, UserLimit};
 use elastane_predict::{ContainerKind, Submission};
 use elastane_runtime::Elastane;
 use serde_json::Value;
@@ -88,6 +88,33 @@ fn a_skipped_application_is_capacity_schedulers_to_explain() {
     let by_now = reason(&elastane, LARGE, START_MS);
     assert!(by_now.starts_with(&skipped), "{by_now}");
     assert!(by_now.ends_with("; by now all nodes are booked"), "{by_now}");
+}
+
+#[test]
+fn a_user_at_capacity_schedulers_limit_is_told_with_its_queue() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastane = open(folder.path(), "enforce");
+    let node = busy_node(&elastane, "busy", &[]);
+    waiting(&elastane, SMALL, "small", 1, 1);
+    let named = elastane.round(node, free(), START_MS).unwrap();
+    assert_eq!(named.len(), 1);
+    let at_limit = Offer {
+        node,
+        free: free(),
+        free_countables: &[],
+        at_user_limit: &named,
+        naming: Naming::Best,
+    };
+    assert_eq!(elastane.offer(at_limit, START_MS).unwrap(), []);
+
+    let status = waiting_status(&elastane, SMALL, START_MS);
+    assert_eq!(
+        status["reason"],
+        "CapacityScheduler gives user alice nothing more in queue root.default: the user is at its limit \
+         (minimum-user-limit-percent, user-limit-factor)"
+    );
+    assert_eq!(status["limit_of"], "capacity-scheduler");
+    assert_eq!(status["node"], Value::Null, "the limit is the same on all nodes");
 }
 
 const STARVES_AFTER_60_S: [(&str, &str); 1] = [("starvation.wait-ms", "60000")];

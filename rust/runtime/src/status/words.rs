@@ -6,8 +6,8 @@ use elastane_core::cluster::{
     ApplicationId, Ask, KeptNode, LimitUse, NodeId, Observed, PlannedStart, WaitReason,
 };
 
-use super::PlannedStartStatus;
 use super::limit_words::words_of;
+use super::{PlannedStartStatus, WaitingSnapshot};
 
 /// Names for the words.
 pub(super) struct Words<'a> {
@@ -37,14 +37,14 @@ impl Words<'_> {
         }
     }
 
-    /// `limit` is the limit that the reason is about, if it leaves no room now.
+    /// `why` and `observed` are those that count, of what the core says of `waiting`.
     pub(super) fn reason(
         &self,
         why: Option<WaitReason>,
-        limit: Option<&LimitUse>,
-        ask: &Ask,
+        waiting: &WaitingSnapshot,
         observed: Observed,
     ) -> String {
+        let WaitingSnapshot { ask, limit, user, queue, .. } = waiting;
         let Some(why) = why else {
             let reason = self.without_a_note(ask);
             return match observed.is_so() {
@@ -56,7 +56,7 @@ impl Words<'_> {
                 false => reason,
             };
         };
-        if let (Some(limit), Some(node)) = (limit, why.node()) {
+        if let (Some(limit), Some(node)) = (limit.as_ref(), why.node()) {
             return format!("{}: {}", self.node(node), words_of(limit, self.now_ms));
         }
         let (at, reason) = match why {
@@ -83,11 +83,15 @@ impl Words<'_> {
                 let (other, start) = (self.application(kept.application), self.start(&kept));
                 (kept.node, format!("the node is kept for {other}, {start}"))
             }
+            WaitReason::UserAtCapacityLimit { .. } => {
+                return format!(
+                    "CapacityScheduler gives user {user} nothing more in queue {queue}: the user is at its \
+                     limit (minimum-user-limit-percent, user-limit-factor){}",
+                    self.by_now(ask)
+                );
+            }
             WaitReason::Skipped { node } => {
-                let by_now = match self.too_little_bytes(ask) {
-                    Some(_) => "; by now all nodes are booked",
-                    None => "",
-                };
+                let by_now = self.by_now(ask);
                 let reason = format!(
                     "it fits, and CapacityScheduler skipped it: a user limit, a node label, locality, a \
                      blacklist or a placement constraint{by_now}"
@@ -125,6 +129,14 @@ impl Words<'_> {
             why => is_limit(why) && limit.is_none(),
         };
         !(lacks_nothing && self.too_little_bytes(ask).is_some())
+    }
+
+    /// What is added to a reason that was found while a node had room.
+    fn by_now(&self, ask: &Ask) -> &'static str {
+        match self.too_little_bytes(ask) {
+            Some(_) => "; by now all nodes are booked",
+            None => "",
+        }
     }
 
     /// The most memory that can still be booked on one node, where that is less than the request.
@@ -173,6 +185,7 @@ pub(super) fn is_limit(why: &WaitReason) -> bool {
         WaitReason::NoFit { .. }
         | WaitReason::Behind { .. }
         | WaitReason::Skipped { .. }
+        | WaitReason::UserAtCapacityLimit { .. }
         | WaitReason::Kept(_)
         | WaitReason::Keeps(_)
         | WaitReason::Held => false,

@@ -43,7 +43,7 @@ fn is_out_of_room(
 ) -> bool {
     // A node that is too full by request as well leaves no note.
     let note = waiting.note_of(application);
-    let has_room = matches!(note, Some(Note::Skipped { .. }));
+    let has_room = matches!(note, Some(Note::Skipped { .. } | Note::UserAtCapacityLimit { .. }));
     let waited_ms =
         waiting.line_of(application).map_or(0, |line| now_ms.saturating_sub(line.since_ms));
     !has_room && waited_ms >= NO_ROOM_AFTER_MS && shares.is_raised("")

@@ -32,6 +32,11 @@ pub enum WaitReason {
         /// The node that was checked.
         node: NodeId,
     },
+    /// CapacityScheduler gives its user nothing more in the queue, on any node without a label.
+    UserAtCapacityLimit {
+        /// The node that was checked.
+        node: NodeId,
+    },
     /// The node that was checked is kept for another application.
     Kept(KeptNode),
     /// It starves, and a node is kept for it.
@@ -69,6 +74,7 @@ impl WaitReason {
             Self::NoFit { node, .. }
             | Self::Behind { node, .. }
             | Self::Skipped { node }
+            | Self::UserAtCapacityLimit { node }
             | Self::AtMaximum { node }
             | Self::UserAtLimit { node }
             | Self::Yields { node }
@@ -100,6 +106,7 @@ pub(crate) fn wait_reason(
         Note::None => None,
         Note::Behind { node, behind } => Some(WaitReason::Behind { node, behind }),
         Note::Skipped { node } => Some(WaitReason::Skipped { node }),
+        Note::UserAtCapacityLimit { node } => Some(WaitReason::UserAtCapacityLimit { node }),
         Note::Kept { node } => {
             keeper.kept(waiting).filter(|kept| kept.node == node).map(WaitReason::Kept)
         }

@@ -172,7 +172,10 @@ fn a_user_that_capacity_scheduler_gives_nothing_more_takes_no_place_from_others(
             let mut named = cluster.offer(left_out, 0).unwrap();
             named.sort_unstable();
             assert_eq!(named, others, "{naming:?}");
-            assert_eq!(cluster.wait_reason(first, 0), Some(WaitReason::Skipped { node }));
+            let is_given_nothing = Some(WaitReason::UserAtCapacityLimit { node });
+            assert_eq!(cluster.wait_reason(first, 0), is_given_nothing);
+            let of_others = others.map(|id| cluster.wait_reason(id, 0));
+            assert!(!of_others.contains(&is_given_nothing), "{of_others:?}");
         }
     }
 }

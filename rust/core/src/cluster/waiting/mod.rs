@@ -68,4 +68,6 @@ pub(crate) enum Note {
     RegisteredOnly { node: NodeId, why: RegisteredOnly },
     /// It was named, and CapacityScheduler skipped it.
     Skipped { node: NodeId },
+    /// It was not named: CapacityScheduler gives its user nothing more in the queue.
+    UserAtCapacityLimit { node: NodeId },
 }

@@ -314,7 +314,7 @@ impl WaitingTable {
                 && !line.asks_label
                 && users_of_queues[line.queue as usize].binary_search(&&**user).is_ok();
             if line.user_at_limit {
-                *note = Note::Skipped { node };
+                *note = Note::UserAtCapacityLimit { node };
                 self.is_any_user_at_limit = true;
             }
         }

@@ -3,6 +3,7 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -82,6 +83,22 @@ class UsersAtLimitTest {
     heartbeats(2);
     assertEquals(3, cluster.containers(other), "another user's");
     assertEquals(containersAtLimit, containersOfBoth());
+  }
+
+  @Test
+  void allOfItsApplicationsAreToldThatItIsAtItsLimit() throws Exception {
+    heartbeats(1);
+    JsonNode waiting = cluster.coreStatus().get("waiting");
+    assertEquals(2, waiting.size());
+    for (JsonNode one : waiting) {
+      String reason = one.get("reason").asText();
+      assertTrue(
+          reason.startsWith(
+              "CapacityScheduler gives user another nothing more in queue root.a: the user is at"
+                  + " its limit "),
+          reason);
+      assertEquals("capacity-scheduler", one.get("limit_of").asText());
+    }
   }
 
   @Test
