@@ -67,6 +67,14 @@ final class LimitWords {
     return ofUser == null ? PlaceWords.now(scheduler, attempt, requestPriority) : ofUser;
   }
 
+  /** Null if CapacityScheduler does not hold the user back, or the attempt asks for nothing. */
+  static String ofUser(CapacityScheduler scheduler, FiCaSchedulerApp attempt, CSQueue leaf) {
+    PendingAsks asks = PendingAsks.of(attempt);
+    return asks.getCount() == 0
+        ? null
+        : new LimitWords(scheduler, leaf, asks).ofUser(attempt.getUser());
+  }
+
   private String ofQueue() {
     CSQueue full = null;
     CSQueue withoutAccess = null;

@@ -29,7 +29,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaS
  * Says why an application waits where people look already, if the reason is Elastane's: in its
  * diagnostics while its application master waits ({@code yarn application -status}, YARN's pages),
  * and in its activities when somebody asks for them. CapacityScheduler says its own reasons itself;
- * to those in the diagnostics Elastane adds the expected start.
+ * to those in the diagnostics Elastane adds how long the application waits and the expected start.
  */
 final class WaitReasons {
   /** How our words begin, where they stand among CapacityScheduler's. */
@@ -48,7 +48,7 @@ final class WaitReasons {
   private final UserLimits limits = new UserLimits();
   private int calls;
 
-  /** To whose diagnostics an expected start is added. */
+  /** To whose diagnostics of CapacityScheduler we added words. */
   private final Map<FiCaSchedulerApp, RMAppAttempt> withAdded = new HashMap<>();
 
   WaitReasons(CapacityScheduler scheduler, Supplier<ObjectNode> status) {
@@ -97,12 +97,8 @@ final class WaitReasons {
     if (words.isEmpty() || words.contains(OURS)) {
       return;
     }
-    String start = startInWords(waiting);
-    String wanted = start.isEmpty() ? words : words.trim() + " " + OURS + start + ".";
-    if (!start.isEmpty()) {
-      withAdded.put(attempt, known);
-    }
-    update(attempt, known, told, wanted);
+    withAdded.put(attempt, known);
+    update(attempt, known, told, words.trim() + " " + OURS + waitInWords(waiting) + ".");
   }
 
   private static void update(
@@ -129,8 +125,7 @@ final class WaitReasons {
             && !PendingAsks.of(attempt).isForLabel()
             && limits.isUserAtLimit(attempt, scheduler.getClusterResource())) {
           // Rounds leave such an application out, so that CapacityScheduler says nothing of it.
-          RecordedActivity.finish(
-              manager, attempt, ActivityDiagnosticConstant.QUEUE_HIT_USER_MAX_CAPACITY_LIMIT);
+          RecordedActivity.finish(manager, attempt, userLimitInWords(waiting, attempt));
         } else if (isOurs(waiting)) {
           FiCaSchedulerNode node = node(waiting.path("node"));
           RecordedActivity.begin(manager, node, Time.now(), attempt);
@@ -192,20 +187,31 @@ final class WaitReasons {
     RMContext context = scheduler.getRMContext();
     Visibility nothing = new Visibility(context, application -> false, forgotten -> false);
     String reason = nothing.withoutHidden(waiting.path("reason").asText());
-    String start = startInWords(waiting);
-    return OURS + reason + (start.isEmpty() ? "" : "; " + start);
+    return OURS + reason + "; " + waitInWords(waiting);
   }
 
-  /** Empty if no start is expected. */
-  private static String startInWords(JsonNode waiting) {
+  /** CapacityScheduler's words for a user at its limit, with the amounts that it leaves out. */
+  private String userLimitInWords(JsonNode waiting, FiCaSchedulerApp attempt) {
+    String amounts = LimitWords.ofUser(scheduler, attempt, (CSQueue) attempt.getQueue());
+    return ActivityDiagnosticConstant.QUEUE_HIT_USER_MAX_CAPACITY_LIMIT
+        + (amounts == null ? "" : ": " + amounts)
+        + "; "
+        + waitInWords(waiting);
+  }
+
+  /** Since when, and until when if a start is expected. */
+  private static String waitInWords(JsonNode waiting) {
+    String since =
+        String.format(Locale.ROOT, "waits for %d s", waiting.path("for_ms").asLong() / 1000);
     JsonNode start = waiting.path("expected_start");
-    return start.path("in_ms").isNumber()
-        ? String.format(
-            Locale.ROOT,
-            "waits for %d s, and is expected to start in %s %d s",
-            waiting.path("for_ms").asLong() / 1000,
-            start.path("is_rough").asBoolean() ? "very roughly" : "about",
-            start.get("in_ms").asLong() / 1000)
-        : "";
+    if (!start.path("in_ms").isNumber()) {
+      return since;
+    }
+    return String.format(
+        Locale.ROOT,
+        "%s, and is expected to start in %s %d s",
+        since,
+        start.path("is_rough").asBoolean() ? "very roughly" : "about",
+        start.get("in_ms").asLong() / 1000);
   }
 }

@@ -56,7 +56,7 @@ class WaitReasonsTest {
   }
 
   @Test
-  void aMasterThatCapacitySchedulerHoldsKeepsItsReasonAndHasItsExpectedStart() throws Exception {
+  void aMasterThatCapacitySchedulerHoldsKeepsItsReasonAndHasSinceAndUntilWhen() throws Exception {
     Configuration conf = TestCluster.enforcing(directory);
     conf.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.25");
     try (TestCluster cluster = TestCluster.start(conf)) {
@@ -67,27 +67,35 @@ class WaitReasonsTest {
       ObjectNode status = cluster.scheduler().link().status().snapshot().deepCopy();
       ObjectNode entry = (ObjectNode) entry(status, held);
       entry.putNull("expected_start");
+      entry.put("for_ms", 7_400);
       WaitReasons reasons = new WaitReasons(cluster.scheduler(), () -> status);
-      awaitDiagnostics(held, reasons, told -> !told.contains("Elastane"));
-      String without = held.getDiagnostics().toString();
+      String since = " Elastane: waits for 7 s.";
+      AtomicReference<String> told = new AtomicReference<>();
+      awaitDiagnostics(
+          held,
+          reasons,
+          words -> {
+            told.set(words);
+            return words.endsWith(since);
+          });
+      String without = told.get().substring(0, told.get().length() - since.length());
       assertTrue(without.contains("AM resource limit exceeded"), without);
 
-      entry.put("for_ms", 7_400);
       for (int seconds : new int[] {42, 40}) {
         entry.putObject("expected_start").put("in_ms", seconds * 1000).put("is_rough", true);
         String expected =
-            without.trim()
+            without
                 + " Elastane: waits for 7 s, and is expected to start in very roughly "
                 + seconds
                 + " s.";
         awaitDiagnostics(held, reasons, expected::equals);
       }
-      assertEquals(without.trim(), WaitReasons.capacitySchedulerSays(entry, held));
+      assertEquals(without, WaitReasons.capacitySchedulerSays(entry, held));
 
       // As while the core is out of service.
       status.removeAll();
       reasons.tellDiagnostics();
-      assertEquals(without.trim(), held.getDiagnostics().toString());
+      assertEquals(without, held.getDiagnostics().toString());
     }
   }
 
@@ -163,7 +171,20 @@ class WaitReasonsTest {
               .get(master.getApplicationAttemptId().getApplicationId());
       CoreStatus status = cluster.scheduler().link().status();
       Await.until("it waits", () -> !entry(status.snapshot(), waiting).isMissingNode());
-      awaitActivity(cluster, waiting, ActivityDiagnosticConstant.QUEUE_HIT_USER_MAX_CAPACITY_LIMIT);
+      String words =
+          ActivityDiagnosticConstant.QUEUE_HIT_USER_MAX_CAPACITY_LIMIT + ": user somebody has ";
+      String told = awaitActivity(cluster, waiting, words);
+      // The amounts are in angle brackets, which JSON may escape.
+      for (String part :
+          new String[] {
+            "memory:2048, vCores:2",
+            " of at most ",
+            "memory:1024, vCores:16",
+            " in queue root.default, and the next container requests ",
+            "; waits for "
+          }) {
+        assertTrue(told.contains(part), told);
+      }
     }
   }
 
