@@ -11,6 +11,7 @@ from .made_up_container import STARTED, application_id
 
 REPLAYED = 500
 MORE = 234
+NODE_HOURS = 4.5
 
 
 class AdvisingAnswers(Answers):
@@ -101,4 +102,7 @@ def _completion(capacity: float, saving: float) -> dict[str, float]:
         "recorded_completion_s": 0.97 * capacity,
         "capacity_completion_s": capacity,
         "enforce_completion_s": capacity - saving,
+        "recorded_node_hours": 0.98 * NODE_HOURS,
+        "capacity_node_hours": NODE_HOURS,
+        "enforce_node_hours": NODE_HOURS * (1 - saving / capacity),
     }

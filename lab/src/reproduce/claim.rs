@@ -215,6 +215,7 @@ mod tests {
             started_s: 10.0,
             starts_s: Vec::new(),
             ended_s: 10.0 + completion_s,
+            occupied_s: completion_s,
         });
         let outcome = SimulatedRun {
             policy: "minfrag",

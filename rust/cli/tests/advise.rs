@@ -17,7 +17,8 @@ fn application(number: u32, enforce_completion_s: f64) -> Value {
         "id": format!("application_1795283369712_{number:04}"), "name": format!("etl <{number}>"),
         "user": "ann", "queue": "root.etl", "submitted_ms": SINCE_MS, "containers": 40,
         "containers_earlier": 16, "mean_earlier_s": 43.2, "recorded_completion_s": 204.0,
-        "capacity_completion_s": 207.0, "enforce_completion_s": enforce_completion_s,
+        "capacity_completion_s": 207.0, "enforce_completion_s": enforce_completion_s, "recorded_node_hours": 0.92,
+        "capacity_node_hours": 0.9, "enforce_node_hours": 0.7,
     })
 }
 
@@ -40,7 +41,8 @@ fn advice() -> Value {
         "queues": [{
             "queue": "root.etl", "applications": 20, "containers": 800, "containers_earlier": 312,
             "mean_earlier_s": 43.2, "recorded_completion_s": 204.0, "capacity_completion_s": 207.0,
-            "enforce_completion_s": 151.0,
+            "enforce_completion_s": 151.0, "recorded_node_hours": 17.1, "capacity_node_hours": 17.0,
+            "enforce_node_hours": 13.25,
         }],
         "by_application": applications,
         "more_applications": 8,
@@ -87,11 +89,13 @@ recorded                             11400                 204           9.5    
 replayed as CapacityScheduler        11400                 207           9.5       18.00
 replayed in mode enforce             11400                 151           9.5       14.00
 
-Queues, with their mean completion times
-queue     applications  containers  earlier  by, s  recorded, s  CapacityScheduler, s  enforce, s  change
-root.etl            20         800      312     43          204                   207         151   -27 %
+Queues, with their mean completion times and their parts of the node-hours
+queue     applications  containers  earlier  by, s  recorded, s  CapacityScheduler, s  enforce, s  change  \
+CapacityScheduler, node-hours  enforce, node-hours
+root.etl            20         800      312     43          204                   207         151   -27 %  \
+                        17.00                13.25
 
-Applications with their completion times, the greatest saving first
+Applications with their completion times, the greatest saving first, and their parts of the node-hours
 application                     name      user  queue     containers  earlier  by, s";
     assert!(printed.starts_with(expected), "{printed}");
     assert_contains(

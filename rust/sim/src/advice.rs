@@ -5,6 +5,7 @@ mod figures;
 mod folded;
 mod group;
 mod groups;
+mod occupied;
 mod pool;
 mod reader;
 mod replay;
@@ -84,7 +85,8 @@ const ASSUMPTIONS: [&str; 9] = [
      record is compared with a replay of CapacityScheduler: if mode enforce was in use, the replay error includes its \
      effect.",
     "Each node sends one heartbeat a second, each heartbeat places one container, and the nodes are today's.",
-    "Node-hours are hours in which a node had a container.",
+    "Node-hours are hours in which a node had a container. For queues and applications, a node's time is divided among \
+     its containers by the dominant shares of their requests; applications that are not compared have their parts, too.",
 ];
 
 /// Replays what happened; an [`Advice`] as JSON.

@@ -64,7 +64,8 @@ impl ReplayError {
     }
 }
 
-/// What `enforce` would have made of an application; of a queue the sums and means over its applications.
+/// What `enforce` would have made of an application; of a queue the sums and means over its applications that are
+/// compared.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gain {
     /// Its executors.
@@ -79,6 +80,12 @@ pub struct Gain {
     pub capacity_completion_s: f64,
     /// The same in the replay in mode `enforce`.
     pub enforce_completion_s: f64,
+    /// Its part of the node-hours, as it was; of a queue the sum.
+    pub recorded_node_hours: f64,
+    /// The same in the replay as CapacityScheduler.
+    pub capacity_node_hours: f64,
+    /// The same in the replay in mode `enforce`.
+    pub enforce_node_hours: f64,
 }
 
 impl Gain {
@@ -91,6 +98,7 @@ impl Gain {
         let sum = |of: fn(&Gain) -> usize| gains.clone().map(of).sum();
         let mean = |of: fn(&Gain) -> f64| mean(&gains.clone().map(of).collect::<Vec<_>>());
         let containers_earlier: usize = sum(|it| it.containers_earlier);
+        let total = |of: fn(&Gain) -> f64| gains.clone().map(of).sum();
         let earlier_s: f64 =
             gains.clone().map(|it| it.containers_earlier as f64 * it.mean_earlier_s).sum();
         Self {
@@ -100,6 +108,9 @@ impl Gain {
             recorded_completion_s: mean(|it| it.recorded_completion_s),
             capacity_completion_s: mean(|it| it.capacity_completion_s),
             enforce_completion_s: mean(|it| it.enforce_completion_s),
+            recorded_node_hours: total(|it| it.recorded_node_hours),
+            capacity_node_hours: total(|it| it.capacity_node_hours),
+            enforce_node_hours: total(|it| it.enforce_node_hours),
         }
     }
 }
@@ -168,8 +179,8 @@ pub(super) fn by_application(
     capacity: &Replay,
     enforce: &Replay,
 ) -> Vec<ByApplication> {
-    let [recorded, in_capacity, in_enforce] =
-        [recorded, capacity, enforce].map(|replay| ends(groups, &replay.groups));
+    let replays = [recorded, capacity, enforce];
+    let [in_record, in_capacity, in_enforce] = replays.map(|replay| ends(groups, &replay.groups));
     let mut earlier: BTreeMap<&str, (usize, Vec<f64>)> = BTreeMap::new();
     for (group, (capacity, enforce)) in
         groups.all().iter().zip(capacity.groups.iter().zip(&enforce.groups))
@@ -190,9 +201,12 @@ pub(super) fn by_application(
             containers,
             containers_earlier: earlier_s.len(),
             mean_earlier_s: mean(&earlier_s),
-            recorded_completion_s: completion_s(&recorded, id),
+            recorded_completion_s: completion_s(&in_record, id),
             capacity_completion_s: completion_s(&in_capacity, id),
             enforce_completion_s: completion_s(&in_enforce, id),
+            recorded_node_hours: recorded.node_hours(id),
+            capacity_node_hours: capacity.node_hours(id),
+            enforce_node_hours: enforce.node_hours(id),
         };
         ByApplication {
             id: id.to_owned(),

@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use elastane_core::Resources;
+use elastane_core::cluster::Request;
 use elastane_runtime::{PastApplication, PastCluster};
 
 use super::group::Group;
 use super::pool::Pools;
-use super::reader::Reader;
+use super::reader::{Reader, counted};
 use super::replay::Replay;
 use super::shared_work::common_end;
 use crate::workload::{MasterSpec, Workload};
@@ -134,6 +136,17 @@ impl<'a> Groups<'a> {
     pub(super) fn compared(&self) -> Vec<&'a PastApplication> {
         let applications = self.applications().into_iter();
         applications.filter(|it| self.is_compared(it)).collect()
+    }
+
+    /// The size of the nodes to which a label leads.
+    pub(super) fn nodes_of(&self, label: &str) -> Resources {
+        let pool = self.pools.get(self.pools.label_of(label));
+        pool.map_or(Resources::ZERO, |pool| pool.machines.iter().copied().sum())
+    }
+
+    /// See [`counted`].
+    pub(super) fn counted(&self, request: Request) -> Request {
+        counted(self.past, request)
     }
 
     pub(super) fn not_compared(&self) -> usize {

@@ -75,7 +75,7 @@ impl<'a> Reader<'a, '_> {
         let arrival_ms = submitted_ms + if master.is_some() { 0 } else { lead_ms };
         let share = master.map(|master| {
             let folded = Master {
-                request: self.counted(master.request),
+                request: counted(self.past, master.request),
                 used: self.series(master.kind),
                 predicted: self.application.demands.of(master.kind),
                 lead_ms,
@@ -85,7 +85,7 @@ impl<'a> Reader<'a, '_> {
         let lives = self.lives(&containers, &kind);
         let used = self.used(&containers, &kind, &lives);
         let predicted = self.application.demands.of(first.kind);
-        let request = self.counted(first.request);
+        let request = counted(self.past, first.request);
         let (request, actual, predicted, slots_before, delay_ms) = match &share {
             Some(share) => (
                 share.request(request),
@@ -172,12 +172,6 @@ impl<'a> Reader<'a, '_> {
         container.ended_ms.unwrap_or(end_ms)
     }
 
-    /// Without virtual cores where CapacityScheduler does not count them.
-    fn counted(&self, request: Request) -> Request {
-        let counts = self.past.settings.cluster.virtual_cores_count;
-        Request { vcores: if counts { request.vcores } else { 0 }, ..request }
-    }
-
     /// With CPU in virtual cores, as machines have it.
     fn demand(&self, slots: Vec<Resources>) -> Option<Demand> {
         let factor = vcores_per_core(self.past);
@@ -186,6 +180,12 @@ impl<'a> Reader<'a, '_> {
             scaled.map(|slot| Resources { cpu_cores: slot.cpu_cores * factor, ..slot }).collect();
         Demand::series(SLOT_MS, &scaled).ok()
     }
+}
+
+/// Without virtual cores where CapacityScheduler does not count them.
+pub(super) fn counted(past: &PastCluster, request: Request) -> Request {
+    let counts = past.settings.cluster.virtual_cores_count;
+    Request { vcores: if counts { request.vcores } else { 0 }, ..request }
 }
 
 /// Virtual cores of a physical one; 1 where CapacityScheduler does not count them.

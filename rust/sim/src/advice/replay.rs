@@ -1,10 +1,13 @@
 //! One replay: when each executor starts and each application ends.
 
+use std::collections::BTreeMap;
+
 use elastane_runtime::PastCluster;
 
 use super::figures::Figures;
 use super::group::Group;
 use super::groups::Groups;
+use super::occupied::occupied_s;
 use crate::capacity::Capacity;
 use crate::simulator::{
     ApplicationOutcome, Policies, PolicyToSimulate, Settings, SimulationError, simulate,
@@ -29,6 +32,8 @@ pub(super) enum Scheduler {
 pub(super) struct Replay {
     /// By group, in seconds of the replay.
     pub(super) groups: Vec<ReplayedGroup>,
+    /// By application, its part of the time in which nodes had a container.
+    occupied_s: BTreeMap<String, f64>,
     figures: Figures,
 }
 
@@ -52,14 +57,11 @@ impl Replay {
         let (policy, settings) = (policy(past, scheduler), settings(past));
         let mut starts: Vec<Vec<f64>> = Vec::new();
         let mut replayed = Vec::new();
-        let mut occupied_s = 0.0;
         for _ in 0..TIMES {
             let mut outcomes = vec![None; groups.all().len()];
-            occupied_s = 0.0;
             for (places, workload) in groups.workloads(&starts) {
                 let known = Policies::with(known);
                 let run = simulate(&workload, &known, &policy, &settings, 1, &mut |_| {})?;
-                occupied_s += run.occupied_s;
                 for (place, outcome) in places.into_iter().zip(run.applications) {
                     outcomes[place] = Some(outcome);
                 }
@@ -67,6 +69,10 @@ impl Replay {
             // Every group is on the nodes of one label.
             replayed = outcomes.into_iter().flatten().collect();
             starts = replayed.iter().map(|it: &ApplicationOutcome| it.starts_s.clone()).collect();
+        }
+        let mut occupied_s: BTreeMap<String, f64> = BTreeMap::new();
+        for it in &replayed {
+            *occupied_s.entry(it.name.clone()).or_default() += it.occupied_s;
         }
         let outcomes = groups.all().iter().zip(replayed);
         let replayed = outcomes.map(|(group, outcome)| ReplayedGroup {
@@ -100,13 +106,22 @@ impl Replay {
         Self::new(groups, replayed.collect(), occupied_s(groups, past))
     }
 
-    fn new(groups: &Groups<'_>, replayed: Vec<ReplayedGroup>, occupied_s: f64) -> Self {
-        let figures = Figures::of(groups, &replayed, occupied_s);
-        Self { groups: replayed, figures }
+    fn new(
+        groups: &Groups<'_>,
+        replayed: Vec<ReplayedGroup>,
+        occupied_s: BTreeMap<String, f64>,
+    ) -> Self {
+        let figures = Figures::of(groups, &replayed, occupied_s.values().sum());
+        Self { groups: replayed, occupied_s, figures }
     }
 
     pub(super) fn figures(&self) -> Figures {
         self.figures
+    }
+
+    /// An application's part of the hours in which nodes had a container.
+    pub(super) fn node_hours(&self, application_id: &str) -> f64 {
+        self.occupied_s.get(application_id).copied().unwrap_or_default() / 3_600.0
     }
 
     /// Of compared applications.
@@ -118,26 +133,6 @@ impl Replay {
 fn waits(group: &Group<'_>, starts_s: &[f64]) -> Vec<f64> {
     let arrival_s = group.arrival_ms as f64 / 1e3;
     starts_s.iter().map(|start_s| (start_s - arrival_s).max(0.0)).collect()
-}
-
-/// Time in which nodes had a container of what is replayed.
-fn occupied_s(groups: &Groups<'_>, past: &PastCluster) -> f64 {
-    let containers = groups.applications().into_iter().flat_map(|it| &it.containers);
-    let mut spans: Vec<(u32, i64, i64)> = containers
-        .map(|it| {
-            let until_ms = it.ended_ms.unwrap_or(past.until_ms);
-            (it.node.0, it.started_ms.max(past.since_ms), until_ms)
-        })
-        .collect();
-    spans.sort_unstable();
-    let mut occupied_ms = 0;
-    let mut covered: Option<(u32, i64)> = None;
-    for (node, from_ms, until_ms) in spans {
-        let before_ms = covered.filter(|(of, _)| *of == node).map_or(i64::MIN, |(_, until)| until);
-        occupied_ms += (until_ms - from_ms.max(before_ms)).max(0);
-        covered = Some((node, until_ms.max(before_ms)));
-    }
-    occupied_ms as f64 / 1e3
 }
 
 fn policy(past: &PastCluster, scheduler: Scheduler) -> String {

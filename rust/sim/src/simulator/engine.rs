@@ -13,6 +13,7 @@ use super::beats::{Beats, Walk};
 use super::machine::Machine;
 use super::masters::{Masters, Released};
 use super::meter::Meter;
+use super::occupancy::Occupancy;
 use super::outcome::{ApplicationOutcome, Counts, Packing, SimulatedRun};
 use super::policies::PolicyToSimulate;
 use super::resource_manager::ResourceManager;
@@ -84,6 +85,7 @@ pub(super) struct Engine<'a> {
     nodes: Vec<SimulatedNode>,
     jobs: Vec<SimulatedJob>,
     meter: Meter,
+    occupancy: Occupancy,
     packing: Packing,
     counts: Counts,
     asks_by_backlog: bool,
@@ -129,6 +131,7 @@ impl<'a> Engine<'a> {
             nodes: nodes.collect(),
             jobs: jobs.collect(),
             meter: Meter::default(),
+            occupancy: Occupancy::new(workload),
             packing: Packing::default(),
             counts: Counts::default(),
             asks_by_backlog,
@@ -285,13 +288,15 @@ impl<'a> Engine<'a> {
         let specs = self.workload.applications.iter();
         let applications = specs
             .zip(&self.jobs)
-            .map(|(spec, job)| ApplicationOutcome {
+            .enumerate()
+            .map(|(application, (spec, job))| ApplicationOutcome {
                 name: spec.name.clone(),
                 submitted_s: spec.submitted_ms as f64 / 1e3,
                 deadline_s: spec.deadline_ms.map(|deadline_ms| deadline_ms as f64 / 1e3),
                 started_s: job.first_start_ms().unwrap_or(spec.submitted_ms) as f64 / 1e3,
                 starts_s: job.starts_s(),
                 ended_s: job.ended_ms / 1e3,
+                occupied_s: self.occupancy.part_s(application),
             })
             .collect();
         if let Some(node) = self.settings.recorded_node {

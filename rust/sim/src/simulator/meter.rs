@@ -22,7 +22,7 @@ pub(super) struct Meter {
 
 /// A sum of integers, which does not depend on the order of the machines.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Sum(i128);
+pub(super) struct Sum(i128);
 
 impl Sum {
     /// Parts per unit. The sum over a year of 10,000 machines stays far below the largest number, and
@@ -33,11 +33,11 @@ impl Sum {
         (amount * Self::PARTS).round() as i128
     }
 
-    fn add(&mut self, amount: f64) {
+    pub(super) fn add(&mut self, amount: f64) {
         self.0 += Self::parts(amount);
     }
 
-    fn value(self) -> f64 {
+    pub(super) fn value(self) -> f64 {
         self.0 as f64 / Self::PARTS
     }
 }

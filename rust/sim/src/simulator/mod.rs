@@ -16,6 +16,7 @@ mod machine;
 mod masters;
 mod meter;
 mod newcomers;
+mod occupancy;
 mod outcome;
 mod policies;
 mod queue_users;

@@ -69,6 +69,10 @@ pub struct ApplicationOutcome {
     pub starts_s: Vec<f64>,
     /// When its last executor ended.
     pub ended_s: f64,
+    /// Its part of [`SimulatedRun::occupied_s`]: a machine's time is divided among its executors by the dominant shares
+    /// of their requests.
+    #[serde(skip)]
+    pub occupied_s: f64,
 }
 
 impl ApplicationOutcome {

@@ -5,12 +5,14 @@ mod file;
 mod machine;
 mod master;
 mod queue;
+mod share;
 mod trace;
 
 pub use application::{ApplicationSpec, Errors, ExecutorSlots, stretched};
 pub use machine::{GIB, GIGABIT_PER_S, MEGABYTE_PER_S, TRACE_MACHINE};
 pub use master::{MasterSpec, MastersLimit};
 pub use queue::QueueSpec;
+pub(crate) use share::dominant_share;
 pub use trace::TraceFormat;
 
 use elastane_core::Resources;

@@ -83,7 +83,7 @@ pub(super) struct ApplicationAdvice {
     pub(super) gain: Gain,
 }
 
-/// Of an application, or of the applications of a queue on average.
+/// Of an application; of a queue the means and sums over its applications.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) struct Gain {
     pub(super) containers: usize,
@@ -92,6 +92,9 @@ pub(super) struct Gain {
     pub(super) recorded_completion_s: f64,
     pub(super) capacity_completion_s: f64,
     pub(super) enforce_completion_s: f64,
+    /// Its part of the hours in which nodes had a container.
+    pub(super) capacity_node_hours: f64,
+    pub(super) enforce_node_hours: f64,
 }
 
 /// Advice that has figures.

@@ -5,9 +5,9 @@ use super::sentences::{change, seconds};
 use crate::table::Table;
 use crate::units::{count, hours, shortened};
 
-pub(super) const QUEUES: &str = "Queues, with their mean completion times";
-pub(super) const APPLICATIONS: &str =
-    "Applications with their completion times, the greatest saving first";
+pub(super) const QUEUES: &str =
+    "Queues, with their mean completion times and their parts of the node-hours";
+pub(super) const APPLICATIONS: &str = "Applications with their completion times, the greatest saving first, and their parts of the node-hours";
 
 /// The figures of the record and of both replays.
 pub(super) const MEASURES: [Measure; 4] = [
@@ -43,7 +43,7 @@ pub(super) fn figures(comparison: &Comparison) -> Table {
     table
 }
 
-const GAIN_HEADINGS: [&str; 8] = [
+const GAIN_HEADINGS: [&str; 10] = [
     "containers",
     "earlier",
     "by, s",
@@ -51,10 +51,12 @@ const GAIN_HEADINGS: [&str; 8] = [
     "CapacityScheduler, s",
     "enforce, s",
     "change",
+    "CapacityScheduler, node-hours",
+    "enforce, node-hours",
     "",
 ];
 
-fn gain_cells(gain: &Gain) -> [String; 8] {
+fn gain_cells(gain: &Gain) -> [String; 10] {
     [
         gain.containers.to_string(),
         gain.containers_earlier.to_string(),
@@ -63,6 +65,8 @@ fn gain_cells(gain: &Gain) -> [String; 8] {
         seconds(gain.capacity_completion_s),
         seconds(gain.enforce_completion_s),
         change(gain.capacity_completion_s, gain.enforce_completion_s),
+        hours(gain.capacity_node_hours),
+        hours(gain.enforce_node_hours),
         String::new(),
     ]
 }

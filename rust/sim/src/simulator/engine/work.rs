@@ -152,6 +152,7 @@ impl Engine<'_> {
             return;
         };
         self.meter.add(&stretch, node.machine.capacity);
+        self.occupancy.add(&node.machine, &stretch);
         let (from_ms, to_ms) = (stretch.from_ms, stretch.to_ms);
         let pieces = in_use.into_iter().map(|(application, usage)| PackingPiece {
             application,

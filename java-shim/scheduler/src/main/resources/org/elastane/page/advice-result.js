@@ -29,6 +29,10 @@ const COMPLETIONS = [
   amount("In mode enforce", (it) => it.enforce_completion_s),
   amount("Sooner by", saving),
 ];
+const NODE_HOURS = [
+  amount("Node-hours as CapacityScheduler", (it) => it.capacity_node_hours, number),
+  amount("Node-hours in mode enforce", (it) => it.enforce_node_hours, number),
+];
 const CONTAINERS = [
   {
     heading: "Containers earlier",
@@ -44,6 +48,7 @@ const QUEUES = [
   amount("Applications", (it) => it.applications, count),
   ...COMPLETIONS,
   ...CONTAINERS,
+  ...NODE_HOURS,
 ];
 const APPLICATIONS = [
   {
@@ -59,6 +64,7 @@ const APPLICATIONS = [
   amount("Submitted", (it) => it.submitted_ms, moment),
   ...COMPLETIONS,
   ...CONTAINERS,
+  ...NODE_HOURS,
 ];
 
 export class AdviceResult {
