@@ -14,11 +14,11 @@ from .made_up_container import (
     STARTED,
     amounts,
     application_id,
-    container_id,
     made_up_container,
     node_name,
 )
 from .made_up_decisions import made_up_decision
+from .made_up_history import made_up_history
 
 NODES = 5_000
 APPLICATIONS = 300
@@ -172,31 +172,8 @@ class Answers:
         }
 
     def node(self, index: int) -> dict[str, Any]:
-        ages = [20_000 * step for step in reversed(range(45))]
-        names = [(index % self._applications, number) for number in range(CONTAINERS_OF_NODE)]
-        containers = [
-            {
-                "container": container_id(*name),
-                "application": application_id(name[0]),
-                "cpu_cores": [
-                    None if step < 5 * name[1] else 2 + math.sin(step / 7 + name[1])
-                    for step in range(45)
-                ],
-                "memory_bytes": [
-                    None if step < 5 * name[1] else (8 << 30) + step * (32 << 20)
-                    for step in range(45)
-                ],
-                "planned_cpu_cores": [None if step < 5 * name[1] else 2.5 for step in range(45)],
-                "planned_memory_bytes": [
-                    None if step < 5 * name[1] else 11 << 30 for step in range(45)
-                ],
-            }
-            for name in names
-        ]
-        hidden = {
-            **{"cpu_cores": [3.0] * 45, "memory_bytes": [12 << 30] * 45},
-            **{"planned_cpu_cores": [4.0] * 45, "planned_memory_bytes": [14 << 30] * 45},
-        }
+        application = index % self._applications
+        names = [(application, number) for number in range(CONTAINERS_OF_NODE)]
         return {
             **self.nodes[index],
             "capacity": amounts(64, NODE_MB << 20),
@@ -204,7 +181,7 @@ class Answers:
             "containers": [made_up_container(*name, index) for name in names],
             "hidden_containers": 2,
             "arrivals": [{"application": application_id(0), "name": "nightly-0", "in_ms": 42_000}],
-            "history": {"age_ms": ages, "containers": containers, "hidden": hidden},
+            "history": made_up_history(application, CONTAINERS_OF_NODE),
         }
 
     def decisions(self, query: dict[str, str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 STARTED = 1_763_736_000_000
@@ -24,6 +25,7 @@ def container_id(application: int, number: int) -> str:
 def made_up_container(application: int, number: int, node: int) -> dict[str, Any]:
     limits = ("weight_cores", "cap_cores", "memory_bytes", "disk_bytes_per_s")
     network = ("network_weight_bytes_per_s", "network_bytes_per_s")
+    now = round(time.time() * 1_000)
     return {
         "container": container_id(application, number),
         "application": application_id(application),
@@ -74,14 +76,14 @@ def made_up_container(application: int, number: int, node: int) -> dict[str, Any
         ],
         "limit_changes": [
             {
-                "at_ms": STARTED + 700_000,
+                "at_ms": now - 300_000,
                 "limit": "memory_bytes",
                 "from": 11 << 30,
                 "to": 16 << 30,
                 "why": "its predicted end is near or past: its request",
             },
             {
-                "at_ms": STARTED + 3_000,
+                "at_ms": now - 751_000,
                 "limit": "cpu_weight_cores",
                 "from": None,
                 "to": 2.5,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use elastane_core::Resources;
 use elastane_protocol::ContainerSamples;
 
+use crate::amounts::used;
 use packed::PackedUse;
 
 /// Between two steps, at least.
@@ -18,8 +19,8 @@ const MOST_STEPS: usize = 45;
 /// Number of steps that a full column is extended by.
 const MORE_STEPS: usize = 9;
 
-/// The last steps, and a column for each container that was measured at one of them. A column takes 8 bytes a step from
-/// its first measured step on: at most 360 bytes, and 56 bytes for the column itself. The name is shared with the cluster.
+/// The last steps, and a column for each container that was measured at one of them. A column takes 16 bytes a step from
+/// its first measured step on: at most 720 bytes, and 56 bytes for the column itself. The name is shared with the cluster.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UseHistory {
     /// When the steps were, oldest first.
@@ -41,10 +42,9 @@ struct Column {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Use {
-    pub(crate) cpu_cores: f32,
-    pub(crate) memory_bytes: f32,
+    pub(crate) used: Resources,
     /// By the plan of that time.
-    pub(crate) planned: [f32; 2],
+    pub(crate) planned: Resources,
 }
 
 /// Times, and the use of each container at these.
@@ -70,12 +70,8 @@ impl UseHistory {
             else {
                 continue;
             };
-            let used = Use {
-                cpu_cores: last.usage.cpu_cores,
-                memory_bytes: last.usage.memory_bytes as f32,
-                planned: [planned.cpu_cores as f32, planned.memory_bytes as f32],
-            };
-            new.extend(self.measured(id, PackedUse::of(used)));
+            let step = Use { used: used(&last.usage), planned };
+            new.extend(self.measured(id, PackedUse::of(step)));
         }
         self.add_columns(new);
     }
@@ -143,7 +139,7 @@ impl UseHistory {
         let by_container = self.columns.iter().map(|column| {
             let before = column.first.saturating_sub(self.forgotten) as usize;
             let mut steps = vec![None; before];
-            steps.extend(column.steps.iter().map(|used| used.used()));
+            steps.extend(column.steps.iter().map(|step| step.unpacked()));
             steps.resize(self.times_ms.len(), None);
             (column.name.to_string(), steps)
         });

@@ -5,12 +5,15 @@ mod common;
 
 use common::{
     GB, NODE, START_MS, commit, learn_named, named_submission, open, register, reply, submission,
+    unencoded_report,
 };
 use elastane_core::cluster::NodeId;
+use elastane_protocol::{VERSION, encode};
 use elastane_runtime::Elastane;
 use serde_json::{Value, json};
 
 const KNOWN: &str = "application_1_0080";
+const MB: u64 = 1 << 20;
 
 fn ask(elastane: &Elastane, question: &Value, now_ms: i64) -> Value {
     serde_json::from_str(&elastane.answer(&question.to_string(), now_ms).unwrap()).unwrap()
@@ -136,7 +139,12 @@ fn a_node_has_what_its_containers_used_lately_beside_their_plan_also_after_they_
     assert!(commit(&elastane, "container_1", known, node, START_MS + 5_000));
     for (sequence, after_s) in [(1, 20), (2, 25), (3, 40)] {
         let at_ms = START_MS + 1_000 * after_s;
-        reply(&elastane, sequence, at_ms, &[("container_1", sequence * GB)]);
+        let mut report = unencoded_report(sequence, &[("container_1", 1.0, sequence * GB)]);
+        let usage = &mut report.containers[0].samples[0].usage;
+        usage.network_in_bytes_per_s = sequence * MB;
+        usage.network_out_bytes_per_s = MB;
+        usage.disk_write_bytes_per_s = 2 * sequence * MB;
+        elastane.report(NODE, VERSION, &encode(&report).unwrap(), at_ms).unwrap();
     }
 
     let shown = history(START_MS + 41_000);
@@ -148,6 +156,12 @@ fn a_node_has_what_its_containers_used_lately_beside_their_plan_also_after_they_
     assert_eq!(container["cpu_cores"][0], Value::Null);
     assert!(container["cpu_cores"][2].is_number(), "{container}");
     assert_eq!(container["planned_cpu_cores"], json!([null, 2.0, 2.0]));
+    let mb = |numbers: [u64; 2]| json!([null, (numbers[0] * MB) as f64, (numbers[1] * MB) as f64]);
+    assert_eq!(container["network_bytes_per_s"], mb([2, 4]), "received and sent");
+    assert_eq!(container["disk_bytes_per_s"], mb([2, 6]));
+    for planned in ["planned_network_bytes_per_s", "planned_disk_bytes_per_s"] {
+        assert_eq!(container[planned], json!([null, 0.0, 0.0]), "of runs without any");
+    }
     elastane.finished("container_1", START_MS + 50_000);
     reply(&elastane, 4, START_MS + 60_000, &[]);
     let ended = history(START_MS + 60_000);

@@ -68,7 +68,7 @@ fn of_several_samples_only_the_last_is_shown() {
     assert_eq!(shown(&reports, "c"), Some((1_000, vec![])));
     assert!(reports.of(NODE).unwrap().can_limit().memory);
     let (_, columns) = reports.history_of(NODE).unwrap();
-    assert_eq!(columns["a"][0].unwrap().cpu_cores, 3.0);
+    assert_eq!(columns["a"][0].unwrap().used.cpu_cores, 3.0);
 }
 
 #[test]

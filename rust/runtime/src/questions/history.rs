@@ -17,10 +17,14 @@ pub(crate) struct NodeHistory {
 #[derive(Debug, Serialize)]
 struct ContainerHistory {
     container: String,
-    cpu_cores: Vec<Option<f32>>,
+    cpu_cores: Vec<Option<f64>>,
     memory_bytes: Vec<Option<f64>>,
-    planned_cpu_cores: Vec<Option<f32>>,
+    network_bytes_per_s: Vec<Option<f64>>,
+    disk_bytes_per_s: Vec<Option<f64>>,
+    planned_cpu_cores: Vec<Option<f64>>,
     planned_memory_bytes: Vec<Option<f64>>,
+    planned_network_bytes_per_s: Vec<Option<f64>>,
+    planned_disk_bytes_per_s: Vec<Option<f64>>,
 }
 
 impl NodeHistory {
@@ -36,15 +40,17 @@ impl NodeHistory {
 
 impl ContainerHistory {
     fn of((container, steps): (String, Vec<Option<Use>>)) -> Self {
-        fn column<T>(steps: &[Option<Use>], of: impl Fn(Use) -> T) -> Vec<Option<T>> {
-            steps.iter().map(|step| step.map(&of)).collect()
-        }
+        let column = |of: fn(Use) -> f64| steps.iter().map(|step| step.map(of)).collect();
         Self {
             container,
-            cpu_cores: column(&steps, |it| it.cpu_cores),
-            memory_bytes: column(&steps, |it| it.memory_bytes.into()),
-            planned_cpu_cores: column(&steps, |it| it.planned[0]),
-            planned_memory_bytes: column(&steps, |it| it.planned[1].into()),
+            cpu_cores: column(|it| it.used.cpu_cores),
+            memory_bytes: column(|it| it.used.memory_bytes),
+            network_bytes_per_s: column(|it| it.used.network_bytes_per_s),
+            disk_bytes_per_s: column(|it| it.used.disk_bytes_per_s),
+            planned_cpu_cores: column(|it| it.planned.cpu_cores),
+            planned_memory_bytes: column(|it| it.planned.memory_bytes),
+            planned_network_bytes_per_s: column(|it| it.planned.network_bytes_per_s),
+            planned_disk_bytes_per_s: column(|it| it.planned.disk_bytes_per_s),
         }
     }
 }

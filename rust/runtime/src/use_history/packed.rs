@@ -1,4 +1,6 @@
-//! The use of a container at one step in 8 bytes.
+//! The use of a container at one step in 16 bytes.
+
+use elastane_core::Resources;
 
 use super::Use;
 
@@ -6,37 +8,48 @@ use super::Use;
 const CPU_UNIT: f32 = 1.0 / 16_384.0;
 /// A page. With exponents up to 30 an amount reaches 18 PB.
 const MEMORY_UNIT: f32 = 4_096.0;
+/// Of network and disk. With exponents up to 30 an amount reaches 4 PB/s.
+const FLOW_UNIT: f32 = 1_024.0;
 
 /// The bits of the significand after the first one, which is not stored.
 const SIGNIFICAND_BITS: u32 = 11;
 const FIRST_BIT: u64 = 1 << SIGNIFICAND_BITS;
 
-/// CPU, memory, planned CPU and planned memory as floating-point numbers of 16 bits: whole units up to 4,096 of them,
-/// and above that a relative error of at most 2⁻¹².
+/// CPU, memory, network and disk that were used, and then planned, as floating-point numbers of 16 bits: whole units up
+/// to 4,096 of them, and above that a relative error of at most 2⁻¹².
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct PackedUse([u16; 4]);
+pub(super) struct PackedUse([[u16; 4]; 2]);
 
 impl PackedUse {
     /// At a step at which the container was not measured.
-    pub(super) const NONE: Self = Self([u16::MAX; 4]);
+    pub(super) const NONE: Self = Self([[u16::MAX; 4]; 2]);
 
-    pub(super) fn of(used: Use) -> Self {
-        let [planned_cores, planned_bytes] = used.planned;
-        Self([
-            packed(used.cpu_cores / CPU_UNIT),
-            packed(used.memory_bytes / MEMORY_UNIT),
-            packed(planned_cores / CPU_UNIT),
-            packed(planned_bytes / MEMORY_UNIT),
-        ])
+    pub(super) fn of(step: Use) -> Self {
+        Self([packed_amounts(step.used), packed_amounts(step.planned)])
     }
 
-    pub(super) fn used(self) -> Option<Use> {
-        let Self([cores, bytes, planned_cores, planned_bytes]) = self;
-        (self != Self::NONE).then(|| Use {
-            cpu_cores: unpacked(cores) * CPU_UNIT,
-            memory_bytes: unpacked(bytes) * MEMORY_UNIT,
-            planned: [unpacked(planned_cores) * CPU_UNIT, unpacked(planned_bytes) * MEMORY_UNIT],
-        })
+    pub(super) fn unpacked(self) -> Option<Use> {
+        let Self([used, planned]) = self;
+        (self != Self::NONE)
+            .then(|| Use { used: unpacked_amounts(used), planned: unpacked_amounts(planned) })
+    }
+}
+
+fn packed_amounts(amounts: Resources) -> [u16; 4] {
+    [
+        packed(amounts.cpu_cores as f32 / CPU_UNIT),
+        packed(amounts.memory_bytes as f32 / MEMORY_UNIT),
+        packed(amounts.network_bytes_per_s as f32 / FLOW_UNIT),
+        packed(amounts.disk_bytes_per_s as f32 / FLOW_UNIT),
+    ]
+}
+
+fn unpacked_amounts([cores, bytes, network, disk]: [u16; 4]) -> Resources {
+    Resources {
+        cpu_cores: (unpacked(cores) * CPU_UNIT).into(),
+        memory_bytes: (unpacked(bytes) * MEMORY_UNIT).into(),
+        network_bytes_per_s: (unpacked(network) * FLOW_UNIT).into(),
+        disk_bytes_per_s: (unpacked(disk) * FLOW_UNIT).into(),
     }
 }
 
@@ -76,19 +89,36 @@ mod tests {
         }
 
         #[test]
-        fn no_amount_is_taken_for_none(amounts in prop::array::uniform4(any::<f32>())) {
-            let [cpu_cores, memory_bytes, planned @ ..] = amounts;
-            let used = Use { cpu_cores, memory_bytes, planned };
-            prop_assert!(PackedUse::of(used).used().is_some());
+        fn no_amount_is_taken_for_none(
+            used in prop::array::uniform4(any::<f64>()),
+            planned in prop::array::uniform4(any::<f64>()),
+        ) {
+            let step = Use { used: amounts(used), planned: amounts(planned) };
+            prop_assert!(PackedUse::of(step).unpacked().is_some());
         }
+    }
+
+    fn amounts(
+        [cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s]: [f64; 4],
+    ) -> Resources {
+        Resources { cpu_cores, memory_bytes, network_bytes_per_s, disk_bytes_per_s }
     }
 
     #[test]
     fn no_extreme_amount_is_taken_for_none() {
-        for amount in [f32::MAX, f32::INFINITY, f32::NAN, f32::MIN, f32::NEG_INFINITY] {
-            let used = Use { cpu_cores: amount, memory_bytes: amount, planned: [amount; 2] };
-            assert!(PackedUse::of(used).used().is_some(), "{amount}");
+        for amount in [f64::MAX, f64::INFINITY, f64::NAN, f64::MIN, f64::NEG_INFINITY] {
+            let step = Use { used: amounts([amount; 4]), planned: amounts([amount; 4]) };
+            assert!(PackedUse::of(step).unpacked().is_some(), "{amount}");
         }
+    }
+
+    #[test]
+    fn each_resource_is_kept_in_its_place() {
+        let step = Use {
+            used: amounts([0.5, 8_192.0, 1_048_576.0, 3_072.0]),
+            planned: amounts([2.0, 4_096.0, 2_048.0, 5_120.0]),
+        };
+        assert_eq!(PackedUse::of(step).unpacked(), Some(step));
     }
 
     #[test]

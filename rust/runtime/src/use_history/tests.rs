@@ -20,13 +20,13 @@ fn samples(containers: &HashSet<u8>, cpu_cores: f32) -> Vec<ContainerSamples> {
 }
 
 #[test]
-fn a_container_takes_8_bytes_for_each_step() {
+fn a_container_takes_16_bytes_for_each_step() {
     let mut history = UseHistory::default();
     for step in 0..200 {
         let containers = samples(&HashSet::from([1, 2]), 1.0);
         history.arrived(&containers, step * STEP_MS, |id| Some((id.into(), Resources::ZERO)));
     }
-    assert_eq!(size_of::<PackedUse>(), 8);
+    assert_eq!(size_of::<PackedUse>(), 16);
     assert_eq!(history.columns.len(), 2);
     assert!(history.columns.iter().all(|it| it.steps.capacity() <= MOST_STEPS));
 }
@@ -53,7 +53,8 @@ fn of_two_samples_of_a_container_the_first_counts() {
         history.arrived(&containers, step * STEP_MS, |id| Some((id.into(), Resources::ZERO)));
     }
     let (_, columns) = history.columns();
-    let cores: Vec<_> = columns["container_1"].iter().map(|it| it.unwrap().cpu_cores).collect();
+    let cores: Vec<_> =
+        columns["container_1"].iter().map(|it| it.unwrap().used.cpu_cores).collect();
     assert_eq!(cores, [1.0; 2]);
 }
 
@@ -92,7 +93,7 @@ proptest! {
             }
         }
         let cores = |steps: Vec<Option<Use>>| {
-            steps.into_iter().map(|step| step.map(|it| it.cpu_cores)).collect::<Vec<_>>()
+            steps.into_iter().map(|step| step.map(|it| it.used.cpu_cores as f32)).collect::<Vec<_>>()
         };
         let found: Vec<_> = columns.into_iter().map(|(id, steps)| (id, cores(steps))).collect();
         prop_assert_eq!(found, expected);

@@ -14,7 +14,14 @@ final class NodeJson {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
   private static final String[] AMOUNTS = {
-    "cpu_cores", "memory_bytes", "planned_cpu_cores", "planned_memory_bytes",
+    "cpu_cores",
+    "memory_bytes",
+    "network_bytes_per_s",
+    "disk_bytes_per_s",
+    "planned_cpu_cores",
+    "planned_memory_bytes",
+    "planned_network_bytes_per_s",
+    "planned_disk_bytes_per_s",
   };
 
   private final CoreAnswers answers;

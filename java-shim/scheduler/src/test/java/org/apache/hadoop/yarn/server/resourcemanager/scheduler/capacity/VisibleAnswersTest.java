@@ -7,12 +7,24 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What of the core's answers about several users one of them gets. */
 class VisibleAnswersTest {
   private static final String MINE = "application_1_0001";
+  private static final List<String> AMOUNTS =
+      List.of(
+          "cpu_cores",
+          "memory_bytes",
+          "network_bytes_per_s",
+          "disk_bytes_per_s",
+          "planned_cpu_cores",
+          "planned_memory_bytes",
+          "planned_network_bytes_per_s",
+          "planned_disk_bytes_per_s");
 
   @TempDir Path directory;
 
@@ -33,8 +45,7 @@ class VisibleAnswersTest {
 
       assertEquals(1, shown.get("containers").size());
       assertEquals(MINE, shown.at("/containers/0/application").asText());
-      for (String amount :
-          new String[] {"cpu_cores", "memory_bytes", "planned_cpu_cores", "planned_memory_bytes"}) {
+      for (String amount : AMOUNTS) {
         assertEquals("[null,2.0,4.5]", shown.get("hidden").get(amount).toString(), amount);
       }
     }
@@ -65,17 +76,11 @@ class VisibleAnswersTest {
   }
 
   private static String series(String container, String values) {
-    return "{'container': '"
-        + container
-        + "', 'cpu_cores': "
-        + values
-        + ", 'memory_bytes': "
-        + values
-        + ", 'planned_cpu_cores': "
-        + values
-        + ", 'planned_memory_bytes': "
-        + values
-        + "}";
+    String columns =
+        AMOUNTS.stream()
+            .map(amount -> ", '" + amount + "': " + values)
+            .collect(Collectors.joining());
+    return "{'container': '" + container + "'" + columns + "}";
   }
 
   private static JsonNode json(String text) throws Exception {
