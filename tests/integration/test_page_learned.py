@@ -32,10 +32,12 @@ CONTAINER_MB = 1024
 # A node of 2048 MB has no room for two of them.
 HELD_MB = 900
 WAIT_SECONDS = 120.0
+WAITING = "main section:nth-of-type(1)"
 RUNNING = "main section:nth-of-type(2)"
 PROFILES = "main section:nth-of-type(3)"
-LIMIT_CHANGES = "main section:nth-of-type(4)"
-ARRIVALS = "main section:nth-of-type(5)"
+ONE_CONTAINER = "main section:nth-of-type(3)"
+LIMIT_CHANGES = "main section:nth-of-type(5)"
+ARRIVALS = "main section:nth-of-type(6)"
 
 LIMIT_NAMES = {
     "cpu_weight_cores": "CPU weight",

@@ -64,7 +64,7 @@ def test_how_limits_changed_is_told_newest_first_with_amounts_and_reasons(
     browser: Browser, made_up_page: str
 ) -> None:
     browser.open(f"{made_up_page}#nodes/{node_name(3)}")
-    within = "main section:nth-of-type(4)"
+    within = "main section:nth-of-type(5)"
     browser.wait_text(within, "Changes of limits", container_id(3, 1))
     rows = [row.text.replace("\n", "") for row in browser.find(f"{within} tbody tr")]
     of_one = [

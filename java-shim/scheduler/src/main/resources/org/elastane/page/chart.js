@@ -9,6 +9,8 @@ const HEIGHT = 230;
 // Above the highest line, for the word "now".
 const HEADROOM = 1.12;
 const FINE_SECONDS = 60;
+// A value holds until the next one.
+const STEPPED = uPlot.paths.stepped({ align: 1 });
 
 export class Chart {
   #plot = null;
@@ -33,7 +35,7 @@ export class Chart {
   }
 
   /**
-   * `times` in ms; each series has `label`, `values`, `colour` and, if wanted, `dash`, `isFilled`,
+   * `times` in ms; each series has `label`, `values`, `colour` and, if wanted, `dash`, `isFilled`, `isStepped`,
    * and `own`, the values that the legend shows where those that are drawn are stacked. The chart
    * begins at `since` at the latest, so that a short history is no wall at its edge.
    */
@@ -44,7 +46,7 @@ export class Chart {
     this.#zoom = this.#zoomed();
     this.#shown = { data: [times.map((ms) => ms / 1000), ...series.map((it) => it.values)], series };
     this.#place.hidden = times.length === 0;
-    const shape = JSON.stringify(series.map((it) => [it.label, it.colour, it.dash, it.isFilled]));
+    const shape = JSON.stringify(series.map((it) => [it.label, it.colour, it.dash, it.isFilled, it.isStepped]));
     if (this.#plot === null || shape !== this.#shape) {
       this.#shape = shape;
       this.#rebuild();
@@ -127,7 +129,7 @@ export class Chart {
     };
   }
 
-  #line({ label, colour: name, dash, isFilled }, index) {
+  #line({ label, colour: name, dash, isFilled, isStepped }, index) {
     const stroke = colour(name);
     return {
       label,
@@ -135,6 +137,7 @@ export class Chart {
       dash: dash ? [6, 4] : undefined,
       width: isFilled ? 0.5 : 1.75,
       fill: isFilled ? stroke : undefined,
+      paths: isStepped ? STEPPED : undefined,
       points: { show: false },
       value: (plot, value, at, time) => {
         const { own, values } = this.#shown.series[index];

@@ -1,6 +1,6 @@
 // The last 15 minutes of a node, stacked by container, and its plan for the next ten minutes.
 
-import { cores, GIBIBYTE, isNumber, latest, MB_OF_GIB, number } from "./amounts.js";
+import { cores, GIBIBYTE, isNumber, latest, MB_OF_GIB, MEBIBYTE, number } from "./amounts.js";
 import { Chart } from "./chart.js";
 import { containerColour } from "./colours.js";
 import { element } from "./element.js";
@@ -9,18 +9,25 @@ import { recent, SHOWN_MS } from "./node-history.js";
 /** More containers than these share one area, so that colours can be told apart. */
 const MOST_AREAS = 8;
 
+const gibOf = (gib) => `${number(gib)} GiB`;
+const flowOf = (mib) => `${number(mib)} MiB/s`;
+
 export class NodeCharts {
-  #memory = new Chart("Memory, GiB", { format: (gib) => `${number(gib)} GiB`, sync: "node" });
+  #memory = new Chart("Memory, GiB", { format: gibOf, sync: "node" });
   #cpu = new Chart("CPU, cores", { format: cores, sync: "node" });
-  root = element("div", { className: "charts" }, this.#memory.root, this.#cpu.root);
+  #network = new Chart("Network, MiB/s", { format: flowOf, sync: "node" });
+  #disk = new Chart("Disks, MiB/s", { format: flowOf, sync: "node" });
+  #all = [this.#memory, this.#cpu, this.#network, this.#disk];
+  root = element("div", { className: "charts" }, ...this.#all.map(({ root }) => root));
 
   show(node) {
     const gib = (bytes) => bytes / GIBIBYTE;
+    const mib = (bytes) => bytes / MEBIBYTE;
     draw(this.#memory, node, {
       field: "memory_bytes",
       scaled: gib,
       capacity: gib(node.capacity?.memory_bytes || 0) || node.physical_memory_mb / MB_OF_GIB,
-      write: (value) => `${number(value)} GiB`,
+      write: gibOf,
     });
     draw(this.#cpu, node, {
       field: "cpu_cores",
@@ -28,11 +35,19 @@ export class NodeCharts {
       capacity: node.capacity?.cpu_cores || node.physical_vcores,
       write: cores,
     });
+    for (const [chart, field] of [
+      [this.#network, "network_bytes_per_s"],
+      [this.#disk, "disk_bytes_per_s"],
+    ]) {
+      // A speed of 0 is one that is not known.
+      draw(chart, node, { field, scaled: mib, capacity: mib(node.capacity?.[field] || 0) || null, write: flowOf });
+    }
   }
 
   close() {
-    this.#memory.close();
-    this.#cpu.close();
+    for (const chart of this.#all) {
+      chart.close();
+    }
   }
 }
 
@@ -53,7 +68,9 @@ function draw(chart, node, { field, scaled, capacity, write }) {
   if (future.length > 0) {
     series.push({ label: "Planned, next", colour: "--planned", dash: true, values: [...before, ...future] });
   }
-  series.push({ label: "Physical", colour: "--physical", values: times.map(() => capacity) });
+  if (capacity !== null) {
+    series.push({ label: "Physical", colour: "--physical", values: times.map(() => capacity) });
+  }
   const since = now - SHOWN_MS;
   chart.show({
     times,
@@ -68,7 +85,7 @@ function sentence(areas, planned, future, capacity, write) {
   const used = areas.length ? latest(areas[0].values) : null;
   const said = (value) => (value === null ? "not known" : write(value));
   const next = future.length ? `; planned at most ${write(Math.max(...future))} in the next ten minutes` : "";
-  return `Latest: used ${said(used)}, planned ${said(latest(planned))}, physical ${write(capacity)}${next}.`;
+  return `Latest: used ${said(used)}, planned ${said(latest(planned))}, physical ${said(capacity)}${next}.`;
 }
 
 /** One area for each of the largest containers, one for the others, and one for hidden ones. */

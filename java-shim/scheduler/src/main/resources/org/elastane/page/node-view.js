@@ -1,6 +1,7 @@
 // One node: its use and plan over time, its containers, and who arrives next.
 
 import { cores, counted, duration, gibOfMb, IS_NOT_KNOWN, NOTHING, perSecond } from "./amounts.js";
+import { ContainerCharts } from "./container-charts.js";
 import { containersTable } from "./containers-table.js";
 import { element, section, setText } from "./element.js";
 import { isSilent } from "./heat-measures.js";
@@ -16,6 +17,7 @@ export class NodeView {
   #tiles = new Tiles();
   #charts = new NodeCharts();
   #containers = containersTable(true);
+  #oneContainer = new ContainerCharts();
   #limits = new LimitsTable();
   #limitChanges = new LimitChangesTable();
   #hidden = element("p", { className: "note" });
@@ -42,8 +44,9 @@ export class NodeView {
       {},
       section(`Node ${id}`, this.#tiles.root, this.#charts.root),
       section("Containers", this.#containers.root, this.#hidden),
-      section("Limits", this.#limits.root),
-      section("Changes of limits", this.#limitChanges.root),
+      section("One container over time", this.#oneContainer.root),
+      section("Limits", tall(this.#limits.root)),
+      section("Changes of limits", tall(this.#limitChanges.root)),
       section("Who arrives next", this.#arrivals.root),
       element("p", {}, element("a", { href: decisionsHref({ node: id }) }, "Decisions about this node")),
     );
@@ -58,6 +61,7 @@ export class NodeView {
     this.#charts.show(node);
     this.#containers.empty = node.containers ? "None." : IS_NOT_KNOWN;
     this.#containers.update(node.containers ?? []);
+    this.#oneContainer.show(node);
     this.#limits.update(node.containers);
     this.#limitChanges.update(node.containers);
     const hidden = node.hidden_containers;
@@ -68,7 +72,13 @@ export class NodeView {
 
   close() {
     this.#charts.close();
+    this.#oneContainer.close();
   }
+}
+
+/** A table of several rows for each container, which scrolls by itself, so that what follows is found. */
+function tall(root) {
+  return element("div", { className: "tall" }, root);
 }
 
 function reportTile(node) {
