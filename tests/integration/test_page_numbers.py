@@ -50,6 +50,18 @@ def test_progress_and_expected_end(browser: Browser, made_up_page: str) -> None:
     assert "by 3 earlier runs" in row
 
 
+def test_the_filter_finds_the_words_that_are_shown(browser: Browser, made_up_page: str) -> None:
+    within = "main section:nth-of-type(1)"
+    browser.open("about:blank")
+    browser.open(f"{made_up_page}#applications")
+    browser.wait_text(within, application_id(20), application_id(10))
+    browser.find("main input[type=search]")[0].send_keys("AM resource limit")
+    browser.wait(lambda: application_id(10) not in browser.text(within), "the filtered list")
+    shown = browser.text(within)
+    assert application_id(20) in shown
+    assert "Queue's AM resource limit exceeded." in shown
+
+
 def test_planned_and_used_of_a_container(browser: Browser, made_up_page: str) -> None:
     browser.open(f"{made_up_page}#nodes/{node_name(3)}")
     shown = browser.wait_text("main", container_id(3, 1))

@@ -43,7 +43,7 @@ const WAITING = [
     number: true,
   },
   { heading: "Limit of", cell: (it) => limitOf(it.waiting), sort: (it) => it.waiting.limit_of },
-  { heading: "Why", cell: (it) => it.waiting.capacity_scheduler_says ?? it.waiting.reason, wraps: true },
+  { heading: "Why", cell: (it) => why(it.waiting), wraps: true },
   {
     heading: "Expected start",
     cell: (it) => expectedStart(it.waiting.expected_start),
@@ -211,6 +211,11 @@ export function expectedEnd(predicted) {
   return `${moment(at)}, ${range}, by ${counted(runs, "earlier run")}`;
 }
 
+/** CapacityScheduler's own words, where it says something. */
+function why(waiting) {
+  return waiting.capacity_scheduler_says ?? waiting.reason;
+}
+
 function textOf({ application, name, user, queue, type, waiting }) {
-  return [application, name, user, queue, type, waiting?.reason ?? ""].join("\n").toLowerCase();
+  return [application, name, user, queue, type, waiting ? why(waiting) : ""].join("\n").toLowerCase();
 }
