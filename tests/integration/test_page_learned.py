@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
 
 from cluster.browser import Browser, views
 from cluster.cluster import Cluster
@@ -22,6 +23,7 @@ from .alarm import Alarm, alarm
 from .conftest import ClusterMaker
 from .expectations import wait_all_reporting, wait_learned
 from .page_reading import mebibytes, open_anew, row_of
+from .page_told import FALLBACKS, is_gain_told, is_limit_told, is_start_told, memory_limit
 from .page_walk import press, tab_to, walk
 
 NAME = "nightly"
@@ -131,6 +133,60 @@ def test_who_runs_has_progress_and_a_predicted_end(
     assert row["Expected end"].endswith(", by 1 earlier run")
     end = cluster.resource_manager.elastane_rest(f"applications/{running}")["predicted_end"]
     assert end["earliest_ms"] < end["at_ms"] < end["latest_ms"]
+    assert browser.errors() == []
+
+
+def test_who_waits_has_its_expected_start(
+    browser: Browser, cluster: Cluster, page: str, following: str
+) -> None:
+    open_anew(browser, f"{page}#applications")
+
+    def is_told() -> bool:
+        waiting = cluster.resource_manager.elastane_rest(f"applications/{following}")["waiting"]
+        cell = row_of(browser, WAITING, following).get("Expected start", "")
+        return is_start_told(cell, waiting and waiting["expected_start"])
+
+    browser.wait(is_told, f"the expected start of {following} that REST gives", WAIT_SECONDS)
+    assert browser.errors() == []
+
+
+def test_what_was_gained_and_what_fell_back_are_the_numbers_of_rest(
+    browser: Browser, cluster: Cluster, page: str, running: str
+) -> None:
+    manager = cluster.resource_manager
+    open_anew(browser, f"{page}#cluster")
+
+    def is_told() -> bool:
+        sizes, status = manager.elastane_rest("sizes")["cluster"], manager.status()
+        told = {what: row_of(browser, "main", what).get("Number", "0") for what in FALLBACKS}
+        fell_back = {what: f"{status[field]:,}" for what, field in FALLBACKS.items()}
+        gain = is_gain_told(browser.text("main"), sizes, status["containers"])
+        return gain and told == fell_back
+
+    browser.wait(is_told, "the gain and the fallbacks that REST gives", WAIT_SECONDS)
+    assert browser.errors() == []
+
+
+def test_one_container_has_what_it_used_beside_its_plan_and_limit(
+    browser: Browser, cluster: Cluster, page: str, running: str
+) -> None:
+    def workers() -> list[dict[str, Any]]:
+        found = cluster.resource_manager.elastane_rest(f"applications/{running}")["containers"]
+        return [one for one in found if not one["application_master"] and memory_limit(one)]
+
+    first, *_ = wait_until(workers, f"a memory limit of {running}", WAIT_SECONDS)
+    chosen = first["container"]
+    open_anew(browser, f"{page}#nodes/{first['node']}")
+    option = f"{ONE_CONTAINER} option[value='{chosen}']"
+    browser.wait(lambda: browser.find(option), f"{chosen} to choose", WAIT_SECONDS)
+    Select(browser.find(f"{ONE_CONTAINER} select")[0]).select_by_value(chosen)
+
+    def is_told() -> bool:
+        limits = {one["container"]: memory_limit(one) for one in workers()}
+        shown = browser.text(f"{ONE_CONTAINER} figure")
+        return chosen in limits and is_limit_told(shown, HELD_MB, limits[chosen] or 0)
+
+    browser.wait(is_told, "the memory and its limit that REST gives", WAIT_SECONDS)
     assert browser.errors() == []
 
 
