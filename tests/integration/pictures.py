@@ -10,8 +10,9 @@ from cluster.browser import Browser, views
 from cluster.paths import Checkout
 
 WIDTH = 1400
-# Lists are longer.
+# Lists are longer, and limits and arrivals are at the end of a node's view.
 MOST_PIXELS = 1100
+MOST_PIXELS_OF = {"node": 3600}
 # The names of the views in docs/page, with their colour schemes.
 IN_DOCS = sorted(
     [*((name, "light") for name in views("", "")), ("cluster", "dark"), ("node", "dark")]
@@ -43,6 +44,11 @@ image.src = url;
 def pictures_folder(checkout: Checkout) -> Path:
     """Where the tests write pictures: PAGE_PICTURES, or target/page-pictures."""
     return Path(os.environ.get("PAGE_PICTURES") or checkout.target / "page-pictures")
+
+
+def most_pixels(view: str) -> int:
+    """The height from which on a picture of a view is cut."""
+    return MOST_PIXELS_OF.get(view, MOST_PIXELS)
 
 
 def picture_name(view: str, scheme: str) -> str:

@@ -31,7 +31,7 @@ from .page_reading import (
     row_of,
     texts_of,
 )
-from .pictures import MOST_PIXELS, WIDTH, check_filled, picture_name, pictures_folder
+from .pictures import WIDTH, check_filled, most_pixels, picture_name, pictures_folder
 from .rest_submission import submit_viewable
 
 CONTAINER_MB = 512
@@ -388,7 +388,7 @@ def test_each_view_fits_and_is_pictured(
         open_anew(browser, f"{page}{view}")
         narrow = "" if width == WIDTHS[0] else f"-{width}"
         picture = pictures_folder(checkout) / picture_name(f"{name}{narrow}", scheme)
-        browser.screenshot(picture, MOST_PIXELS)
+        browser.screenshot(picture, most_pixels(name))
         check_filled(browser, picture)
         wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert browser.run(wide) <= 0, f"{name} scrolls sideways at {width} pixels"

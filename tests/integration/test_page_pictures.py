@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.webdriver.support.select import Select
 
 from cluster.browser import Browser, views
 from cluster.distributed_shell import DistributedShell, holding
@@ -20,7 +21,7 @@ from cluster.waiting import wait_until
 from .conftest import ClusterMaker
 from .expectations import wait_learned, wait_waiting
 from .page_reading import mebibytes, open_anew, row_of
-from .pictures import IN_DOCS, MOST_PIXELS, WIDTH, check_filled, picture_name, pictures_folder
+from .pictures import IN_DOCS, WIDTH, check_filled, most_pixels, picture_name, pictures_folder
 
 SHAPE = NodeShape(memory_mb=4096, vcores=16, cpu_cores=2.0, disk_bytes_per_s=1_000_000_000)
 HELD_MB = 200
@@ -70,8 +71,8 @@ def test_each_view_of_a_cluster_at_work_is_pictured(
         wait_learned(cluster.settings.elastane.journal, application)
     nightly, *_ = [shell.submit(one) for one in NIGHT]
     ad_hoc = shell.submit(Workers("ad-hoc", 14, 30, 10, 6))
-    container = wait_until(lambda: _planned(manager, nightly), "a worker", NIGHT_SECONDS)
     wait_waiting(cluster, ad_hoc, NIGHT_SECONDS)
+    container = wait_until(lambda: _planned(manager, nightly), "a worker", NIGHT_SECONDS)
 
     page = f"{manager.url}/elastane/"
     addresses = views(container["node"], ad_hoc)
@@ -79,7 +80,10 @@ def test_each_view_of_a_cluster_at_work_is_pictured(
     for view, scheme in IN_DOCS:
         browser.prefer(scheme)
         open_anew(browser, f"{page}{addresses[view]}")
-        browser.screenshot(pictures_folder(checkout) / picture_name(view, scheme), MOST_PIXELS)
+        if view == "node":
+            _choose(browser, container["container"])
+        picture = pictures_folder(checkout) / picture_name(view, scheme)
+        browser.screenshot(picture, most_pixels(view))
         if view == "node":
             _check_known(row_of(browser, "main section:nth-of-type(2)", container["container"]))
     assert browser.errors() == []
@@ -103,7 +107,8 @@ def _check_known(row: dict[str, str]) -> None:
 
 
 def _planned(manager: ResourceManager, application: str) -> dict[str, Any] | None:
-    """One of its workers that has run for a while, planned by a profile."""
+    """One of its workers that has run for a while, planned by a profile, whose limits have changed,
+    and on whose node the next one arrives."""
     containers = manager.elastane_rest(f"applications/{application}")["containers"]
     return next(
         (
@@ -112,9 +117,18 @@ def _planned(manager: ResourceManager, application: str) -> dict[str, Any] | Non
             if not one["application_master"]
             and one["profile"] is not None
             and one["running_for_ms"] >= PICTURED_AFTER_MS
+            and one["limit_changes"]
+            and manager.elastane_rest(f"nodes/{one['node']}")["arrivals"]
         ),
         None,
     )
+
+
+def _choose(browser: Browser, container: str) -> None:
+    """Has the charts of a node's container drawn."""
+    within = "main section:nth-of-type(3)"
+    Select(browser.find(f"{within} select")[0]).select_by_value(container)
+    browser.wait_text(f"{within} figure", "Latest: used", "memory limit")
 
 
 def _is_ended(manager: ResourceManager, application: str) -> bool:
