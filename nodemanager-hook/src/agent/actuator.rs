@@ -14,7 +14,7 @@ use super::{container::NodeContainer, lowerings::Lowerings};
 use crate::{
     actuators::{
         Change, Circumstances, KernelFileError, KernelFiles, LimitFile, LimitStep, Margin,
-        UrgentRaises, Value, container_of, empty_group, take_back,
+        UrgentRaises, Value, container_of, empty_group, read_limit, take_back,
     },
     audit::{Audit, Reason},
     cgroups::Hierarchies,
@@ -97,7 +97,12 @@ impl Actuator {
         all.rotate_left(first);
         let mut reclaim_bytes = RECLAIM_BYTES;
         let steps = all.iter().map(|wanted| self.steps(wanted, &mut reclaim_bytes));
-        let steps: Vec<Vec<LimitStep>> = steps.collect();
+        let steps = steps.collect();
+        self.put_in_force(all, steps);
+    }
+
+    /// Writes the steps of each container, and queues the slow ones.
+    pub fn put_in_force(&mut self, all: Vec<Wanted<'_>>, steps: Vec<Vec<LimitStep>>) {
         let prompt = steps.iter().flatten().filter(|step| !step.is_slow());
         let changes: Vec<&Change> = prompt.flat_map(|step| &step.changes).collect();
         let kept = steps.iter().flatten().flat_map(|step| &step.kept);
@@ -117,7 +122,7 @@ impl Actuator {
     }
 
     /// Takes what the kernel has to reclaim for them from `reclaim_bytes`.
-    fn steps(&mut self, wanted: &Wanted<'_>, reclaim_bytes: &mut u64) -> Vec<LimitStep> {
+    pub fn steps(&mut self, wanted: &Wanted<'_>, reclaim_bytes: &mut u64) -> Vec<LimitStep> {
         let Wanted { id, container, .. } = wanted;
         let sensor = &container.sensor;
         let resident = sensor.is_charged_in_group();
@@ -167,6 +172,13 @@ impl Actuator {
                 Err(error) => failed = Some(error),
             }
         }
+        for kept in &step.kept {
+            match self.write_if_overwritten(kept) {
+                Ok(true) => written.push(kept),
+                Ok(false) => {}
+                Err(error) => failed = Some(error),
+            }
+        }
         match failed {
             Some(error) if error.is_gone() => self.forget(container),
             Some(error) => {
@@ -179,6 +191,19 @@ impl Actuator {
             return;
         }
         self.audit.changed(id, reason_of(step, wanted.reason), &wanted.limits, &written);
+    }
+
+    /// Writes somebody else's value again if a thread of the agent wrote over it after the agent had read it, and ended
+    /// before the agent superseded its write. Returns whether it did.
+    fn write_if_overwritten(&mut self, kept: &Change) -> Result<bool, KernelFileError> {
+        let Change { group, file, value } = kept;
+        let shown = read_limit(group, *file)?;
+        let former = self.journal.former(group, *file);
+        if former.is_none_or(|former| !former.is_own(shown)) {
+            return Ok(false);
+        }
+        self.files.forget_value(group, *file);
+        self.files.write(group, *file, *value)
     }
 
     /// Counts a step as in force.

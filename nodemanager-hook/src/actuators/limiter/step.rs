@@ -37,7 +37,8 @@ pub struct LimitStep {
     pub reclaimed_bytes: u64,
     /// Files of the container executor that hold its own value after this step.
     pub(super) returned: Vec<(PathBuf, LimitFile)>,
-    /// Values that somebody else wrote, which stay. An open write of the file has to end with them.
+    /// Values that somebody else wrote, which stay. An open write of the file has to end with them. A write that ended after
+    /// the value was read has replaced it.
     pub kept: Vec<Change>,
 }
 

@@ -138,6 +138,15 @@ impl Bench {
         }
     }
 
+    /// Waits until a thread has written this text.
+    pub fn wait_for_text(&self, file: &str, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.text(file) != text {
+            assert!(Instant::now() < deadline, "{file} is {}", self.text(file));
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     pub fn allow_raises(&mut self) {
         let group = self.directory.path();
         self.actuator.urgent_raises.allow(WATCH, group, Version::Two).unwrap();

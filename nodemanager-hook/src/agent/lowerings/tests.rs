@@ -30,11 +30,16 @@ impl Stuck {
 
     /// Lets the threads go on, and waits until they have written all limits.
     fn release(self, bench: &mut Bench) {
+        let _readers = self.readers();
+        bench.wait_for_threads();
+    }
+
+    /// Lets the threads go on.
+    fn readers(&self) -> Vec<File> {
         let read_and_write = OpenOptions::new().read(true).write(true).clone();
         let open =
             |group: &tempfile::TempDir| read_and_write.open(group.path().join(FILE)).unwrap();
-        let _readers: Vec<File> = self.0.iter().map(open).collect();
-        bench.wait_for_threads();
+        self.0.iter().map(open).collect()
     }
 }
 

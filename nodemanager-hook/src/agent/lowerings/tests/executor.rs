@@ -64,3 +64,23 @@ fn a_value_of_yarns_outlasts_a_queued_limit_whose_plan_has_ended() {
     actuator.take_over_written(&mut Wanted::lifted(id, container, Reason::PlanEnded));
     assert_eq!(bench.in_force(), None);
 }
+
+#[test]
+fn a_value_of_yarns_outlasts_a_queued_limit_that_is_written_after_the_agent_has_read_the_file() {
+    let (mut bench, stuck) = bench_with_queued_limit();
+    let queued = wake_at(bench.in_force().unwrap()).to_string();
+    let resized = (500 * MIB).to_string();
+    bench.set("memory.high", &resized);
+    let Bench { id, container, actuator, .. } = &mut bench;
+    let wanted = Wanted::lifted(id, container, Reason::PlanEnded);
+    let steps = actuator.steps(&wanted, &mut 0);
+    let _readers = stuck.readers();
+    bench.wait_for_text("memory.high", &queued);
+    let Bench { id, container, actuator, .. } = &mut bench;
+    let wanted = Wanted::lifted(id, container, Reason::PlanEnded);
+    actuator.put_in_force(vec![wanted], vec![steps]);
+    assert_eq!(texts(&bench), ["max".into(), resized.clone()]);
+    bench.wait_for_threads();
+    assert_eq!(texts(&bench), ["max".into(), resized]);
+    assert_eq!(bench.actuator.journal.all_former().count(), 0);
+}
