@@ -27,7 +27,7 @@ pub use growth::Growth;
 pub use node_sensor::{MemoryState, NodeSensor, pressure};
 #[cfg(fuzzing)]
 pub use proc_fs::HeldFile;
-pub use proc_fs::{ProcFs, is_gone, with_path};
+pub use proc_fs::{ProcFs, is_gone, page_bytes, with_path};
 pub use process::{Process, ProcessKey, Users};
 pub use process_table::{KernelThreads, ProcessTable};
 pub use reading::{Counted, HeldHeap, HeldMemory, Reading};

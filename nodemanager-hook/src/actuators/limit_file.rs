@@ -4,10 +4,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::sensors::Device;
-
-/// In bytes, on any processor.
-const LARGEST_PAGE: u64 = 64 << 10;
+use crate::sensors::{Device, page_bytes};
 
 /// A limit file of a group, or one device's part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -109,14 +106,14 @@ impl LimitFile {
         first_words.filter_map(|word| word.parse().ok()).collect()
     }
 
-    /// Whether the file shows `shown` after `written` was written: the kernel rounds memory to whole pages.
+    /// Whether the file shows `shown` after `written` was written: the kernel rounds memory down to whole pages.
     pub fn shows_as(self, written: Value, shown: Value) -> bool {
         match (self, written, shown) {
             (
                 Self::MemoryLimit | Self::MemoryHigh | Self::MemoryMax,
                 Value::AtMost(written),
                 Value::AtMost(shown),
-            ) => written / LARGEST_PAGE == shown / LARGEST_PAGE,
+            ) => written / page_bytes() == shown / page_bytes(),
             _ => written == shown,
         }
     }
@@ -250,6 +247,22 @@ mod tests {
         }
         assert_eq!(CpuQuota.parse("none"), None);
         assert_eq!(IoMaxRead(DISK).parse("8:16 riops=1"), None);
+    }
+
+    #[test]
+    fn a_memory_limit_shows_as_the_whole_pages_below_it_and_any_other_value_as_itself() {
+        use LimitFile::*;
+        let (page, shown) = (page_bytes(), Value::AtMost(7 * page_bytes()));
+        for (written, is_shown) in
+            [(7 * page - 1, false), (7 * page, true), (8 * page - 1, true), (8 * page, false)]
+        {
+            for file in [MemoryLimit, MemoryHigh, MemoryMax] {
+                let written = Value::AtMost(written);
+                assert_eq!(file.shows_as(written, shown), is_shown, "{file:?} {written:?}");
+            }
+        }
+        assert!(!CpuMax.shows_as(Value::AtMost(7 * page + 1), shown));
+        assert!(!MemoryMax.shows_as(Value::Unlimited, shown));
     }
 
     #[test]
