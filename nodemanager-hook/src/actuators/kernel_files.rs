@@ -83,14 +83,18 @@ impl KernelFiles {
 
     /// The remembered value of a limit file, or else the one read now.
     pub fn value(&mut self, group: &Path, file: LimitFile) -> Result<Value, KernelFileError> {
-        let known = self.groups.get(group);
-        if let Some(value) = known.and_then(|known| known.values.get(&file)) {
-            return Ok(*value);
+        if let Some(value) = self.remembered(group, file) {
+            return Ok(value);
         }
         let value = read_limit(group, file)?;
         let known = self.groups.entry(group.into()).or_default();
         known.values.insert(file, value);
         Ok(value)
+    }
+
+    /// The value that was written or read last, unless it was forgotten.
+    pub fn remembered(&self, group: &Path, file: LimitFile) -> Option<Value> {
+        self.groups.get(group)?.values.get(&file).copied()
     }
 
     /// The CPU period of a version 1 group and the tightest cap of its ancestors. Valid until the

@@ -232,8 +232,23 @@ impl Limiter {
         risen.map_or_else(Vec::new, |risen| max.into_iter().chain([risen]).collect())
     }
 
-    /// Finds whether `memory.max` is still to be written. A raise that failed may have raised it alone.
-    pub fn recheck_memory_max(&mut self, files: &mut KernelFiles) {
+    /// Takes over that a raise without the agent failed. Returns the change of `memory.max`, which may have risen alone.
+    pub fn take_over_failed_raise(&mut self, files: &mut KernelFiles) -> Option<Change> {
+        let LimitPlace { group, version, .. } = self.places.get(&Controller::Memory)?;
+        let (group, version) = (group.clone(), *version);
+        let file = LimitFile::MemoryMax;
+        let before = files.remembered(&group, file);
+        self.recheck_memory_max(files);
+        if version == Version::One {
+            return None;
+        }
+        let value = files.value(&group, file).ok()?;
+        before.filter(|before| value.is_looser_than(*before))?;
+        Some(Change { group, file, value })
+    }
+
+    /// Finds whether `memory.max` is still to be written.
+    fn recheck_memory_max(&mut self, files: &mut KernelFiles) {
         let Some(place) = self.places.get(&Controller::Memory) else {
             return;
         };

@@ -221,8 +221,10 @@ impl Actuator {
         let newest = container.watched.and_then(|(watch, _)| self.urgent_raises.take(watch));
         for outcome in former.into_iter().chain(newest) {
             let Some(limit_bytes) = self.troubles.check_of("limits", id, outcome) else {
-                // One of two files may have risen.
-                container.limiter.recheck_memory_max(&mut self.files);
+                let risen = container.limiter.take_over_failed_raise(&mut self.files);
+                if let Some(risen) = risen {
+                    self.audit.changed(id, Reason::FollowsUse, &wanted.limits, &[&risen]);
+                }
                 continue;
             };
             let message = format!("{id}: its memory limit rose while the agent was busy");

@@ -153,6 +153,26 @@ impl Bench {
         self.container.watched = self.in_force().map(|bytes| (WATCH, bytes));
     }
 
+    /// Records changes from now on.
+    pub fn audit(&mut self) {
+        let path = self.directory.path().join("audit.jsonl");
+        self.actuator.audit = Audit::open(Some(&path), self.actuator.troubles.clone()).unwrap();
+    }
+
+    /// The file and the text of each recorded change. Ends the records.
+    pub fn audited(&mut self) -> Vec<(String, String)> {
+        self.actuator.audit.end();
+        let mut all = Vec::new();
+        for line in self.text("audit.jsonl").lines() {
+            let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+            let written = entry["written"].as_array().unwrap();
+            let text =
+                |change: &serde_json::Value, part: usize| change[part].as_str().unwrap().to_owned();
+            all.extend(written.iter().map(|change| (text(change, 1), text(change, 2))));
+        }
+        all
+    }
+
     pub fn in_force(&self) -> Option<u64> {
         self.container.limiter.in_force().memory_bytes
     }

@@ -44,9 +44,14 @@ fn memory_max_falls_again_after_a_raise_of_it_alone() {
     bench.unseal("memory.high");
     drop(sealed);
     bench.hold(20);
+    bench.audit();
     bench.limit(160);
     assert_eq!(bench.troubles("limits"), 1);
     assert_eq!(bench.max_and_high(), [160 * MIB, 96 * MIB]);
+    // The audit file has the raise, though it failed.
+    let written = |file: &str, bytes: u64| (file.to_owned(), bytes.to_string());
+    let expected = [written("memory.max", max), written("memory.max", 160 * MIB)];
+    assert_eq!(bench.audited(), expected);
 }
 
 #[test]
