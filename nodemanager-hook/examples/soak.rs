@@ -27,12 +27,11 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 const MAX_GROWTH_MB: f64 = 2.0;
 /// A connection that is being answered, and the files read for it.
 const MAX_GROWTH_DESCRIPTORS: usize = 4;
-/// A count includes what is open for a moment: up to fifteen files of containers that have just come
-/// or gone. What leaks stays, so the least of the counts in a tenth of the time is compared:
-/// the second one, and the last one.
-const TENTHS: u32 = 10;
-/// With less, a tenth of the time can pass without an exchange.
-const LEAST_SECONDS: u32 = 60;
+/// Containers that come or go hold up to thirty files more or less. So no container does while
+/// resources are counted for the comparison, and the count must be the same in these exchanges.
+const SAME_COUNTS: usize = 3;
+const UNTIL_SAME: Duration = Duration::from_secs(60);
+const LEAST_SECONDS: u32 = 10;
 
 fn main() -> ExitCode {
     let first = env::args().nth(1);
@@ -70,59 +69,91 @@ struct Held {
 }
 
 impl Held {
-    fn least(self, other: Option<Self>) -> Self {
-        let other = other.unwrap_or(self);
-        Self {
-            resident_mb: self.resident_mb.min(other.resident_mb),
-            descriptors: self.descriptors.min(other.descriptors),
-            bpf_descriptors: self.bpf_descriptors.min(other.bpf_descriptors),
-            groups: self.groups.min(other.groups),
-        }
+    fn counts(self) -> [usize; 3] {
+        [self.descriptors, self.bpf_descriptors, self.groups]
     }
 }
 
 fn soak(time: Duration) -> Outcome<Vec<String>> {
-    let agent = Agent::start()?;
-    let mut numbers = 1..;
-    let mut containers = Vec::new();
+    let mut node =
+        Node { agent: Agent::start()?, containers: Vec::new(), started: 0, exchanges: 0 };
     let begun = Instant::now();
-    let mut line_at = begun;
-    let mut early: Option<Held> = None;
-    let mut late: Option<Held> = None;
-    let mut exchanges = 0u32;
-    while begun.elapsed() < time {
-        let gone = REPLACED.min(containers.len());
-        containers.drain(..gone);
-        for number in numbers.by_ref().take(CONTAINERS - containers.len()) {
-            containers.push(Container::shell(number)?);
-        }
-        exchanges += 1;
-        let running = containers.iter().map(Container::running).collect();
-        agent.exchange(running, |_| containers.iter().map(|one| plan(one, exchanges)).collect())?;
-        let now = held(&agent)?;
-        let (elapsed, tenth) = (begun.elapsed(), time / TENTHS);
-        if (tenth..tenth * 2).contains(&elapsed) {
-            early = Some(now.least(early));
-        } else if elapsed >= tenth * (TENTHS - 1) {
-            late = Some(now.least(late));
-        }
-        if line_at.elapsed() >= BETWEEN_LINES {
-            line_at = Instant::now();
-            print(begun.elapsed(), exchanges, now);
-        }
-        thread::sleep(BETWEEN_EXCHANGES);
-    }
-    let (Some(early), Some(late)) = (early, late) else {
-        return Err("the machine is too slow: a tenth of the time had no exchange".into());
-    };
-    print(begun.elapsed(), exchanges, held(&agent)?);
+    come_and_go(&mut node, begun, time / 5)?;
+    let early = node.settled()?;
+    print("settled", begun.elapsed(), node.exchanges, early);
+    come_and_go(&mut node, begun, time)?;
+    let late = node.settled()?;
+    print("settled", begun.elapsed(), node.exchanges, late);
     let mut problems = growth(early, late);
-    drop(containers);
-    drop(agent);
+    drop(node);
     for group in groups() {
         problems.push(format!("{} was not removed", group.display()));
     }
     Ok(problems)
+}
+
+/// Replaces containers until `time` after `begun`.
+fn come_and_go(node: &mut Node, begun: Instant, time: Duration) -> Outcome<()> {
+    let mut line_at = begun;
+    while begun.elapsed() < time {
+        node.replace()?;
+        let now = node.exchange()?;
+        if line_at.elapsed() >= BETWEEN_LINES {
+            line_at = Instant::now();
+            print("soak", begun.elapsed(), node.exchanges, now);
+        }
+        thread::sleep(BETWEEN_EXCHANGES);
+    }
+    Ok(())
+}
+
+/// An agent and its containers.
+struct Node {
+    agent: Agent,
+    containers: Vec<Container>,
+    started: u32,
+    exchanges: u32,
+}
+
+impl Node {
+    /// Ends the oldest containers and starts others.
+    fn replace(&mut self) -> Outcome<()> {
+        let gone = REPLACED.min(self.containers.len());
+        self.containers.drain(..gone);
+        while self.containers.len() < CONTAINERS {
+            self.started += 1;
+            self.containers.push(Container::shell(self.started)?);
+        }
+        Ok(())
+    }
+
+    /// The agent's resources after an exchange with new plans.
+    fn exchange(&mut self) -> Outcome<Held> {
+        self.exchanges += 1;
+        let running = self.containers.iter().map(Container::running).collect();
+        let plans = |_: &_| self.containers.iter().map(|one| plan(one, self.exchanges)).collect();
+        self.agent.exchange(running, plans)?;
+        held(&self.agent)
+    }
+
+    /// The agent's resources when the containers' coming and going is over for it.
+    fn settled(&mut self) -> Outcome<Held> {
+        let deadline = Instant::now() + UNTIL_SAME;
+        let mut last = self.exchange()?;
+        let mut same = 1;
+        while same < SAME_COUNTS {
+            if Instant::now() > deadline {
+                return Err(
+                    format!("the counts still change after {UNTIL_SAME:?}: {last:?}").into()
+                );
+            }
+            thread::sleep(BETWEEN_EXCHANGES);
+            let now = self.exchange()?;
+            same = if now.counts() == last.counts() { same + 1 } else { 1 };
+            last = now;
+        }
+        Ok(last)
+    }
 }
 
 /// New limits in each exchange.
@@ -155,9 +186,9 @@ fn held(agent: &Agent) -> Outcome<Held> {
     })
 }
 
-fn print(elapsed: Duration, exchanges: u32, held: Held) {
+fn print(what: &str, elapsed: Duration, exchanges: u32, held: Held) {
     println!(
-        "soak seconds={} exchanges={exchanges} rss_mb={:.1} descriptors={} bpf_descriptors={} groups={}",
+        "{what} seconds={} exchanges={exchanges} rss_mb={:.1} descriptors={} bpf_descriptors={} groups={}",
         elapsed.as_secs(),
         held.resident_mb,
         held.descriptors,
@@ -174,10 +205,9 @@ fn growth(early: Held, late: Held) -> Vec<String> {
             early.resident_mb, late.resident_mb
         ));
     }
-    let counts = |held: Held| [held.descriptors, held.bpf_descriptors, held.groups];
     let names = ["descriptors", "BPF descriptors", "groups"];
     let allowed = [MAX_GROWTH_DESCRIPTORS, 0, 0];
-    for (index, (early, late)) in counts(early).into_iter().zip(counts(late)).enumerate() {
+    for (index, (early, late)) in early.counts().into_iter().zip(late.counts()).enumerate() {
         let (what, more) = (names[index], allowed[index]);
         if late > early + more {
             problems.push(format!("{what} grew from {early} to {late}, {more} more are allowed"));

@@ -146,6 +146,10 @@ impl Followed {
 
 fn look_at(proc: &Path, mut look: Look) -> Looked {
     let told = told(proc, &mut look);
+    if !matches!(told, Ok(Some(_))) {
+        // Otherwise the directories of all containers without a file stay open until the next sample.
+        look.file = None;
+    }
     Looked { look, told }
 }
 
