@@ -34,6 +34,12 @@ few seconds."""
 THROWN_THROUGH_ELASTANE = re.compile(r"^\tat .*elastane|panicked at", re.IGNORECASE | re.MULTILINE)
 # What jstack leaves in the log of a JVM that answers too late for it.
 THREAD_DUMP = re.compile(r"^Full thread dump.*?^JNI global refs[^\n]*", re.DOTALL | re.MULTILINE)
+# A ResourceManager that steps down interrupts the copying of its depository, as it does its own
+# threads, and Hadoop's Shell, which sets the copy's mode, logs where.
+STEPPING_DOWN = re.compile(
+    r"^[^\n]* WARN Shell: Interrupted while [^\n]*\njava\.lang\.InterruptedException\n(?:\tat [^\n]*\n)*",
+    re.MULTILINE,
+)
 # Of the log before such a line.
 SHOWN_CHARACTERS = 600
 
@@ -86,6 +92,7 @@ class Checks:
     def logs(self) -> None:
         for manager in self._cluster.resource_managers:
             log = THREAD_DUMP.sub("", manager.daemon.log.read_text(errors="replace"))
+            log = STEPPING_DOWN.sub("", log)
             thrown = THROWN_THROUGH_ELASTANE.search(log)
             if thrown:
                 begin = max(0, thrown.start() - SHOWN_CHARACTERS)
