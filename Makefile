@@ -60,6 +60,7 @@ PYTHON := $(CURDIR)/target/venv/bin/python
 # Zig's C compiler and linker, which have the symbols of every glibc
 ZIG := target/tools/zig/bin/python-zig
 ZIGBUILD := CARGO_ZIGBUILD_ZIG_PATH=$(CURDIR)/$(ZIG) target/tools/bin/cargo-zigbuild
+CARGO_FUZZ := PATH=$(CURDIR)/target/tools/bin:$$PATH cargo fuzz
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 DIST := elastane-$(VERSION)
 # Python may be missing too; all else is checked by Python.
@@ -189,12 +190,15 @@ page-pictures: fetch-for-tests build ## takes the pictures of the page in docs/p
 		integration/test_page_pictures.py
 
 fuzz: target/tools/bin/cargo-fuzz ## fuzzes input of the agent and of the ResourceManager (FUZZ_SECONDS=60 for each target)
+	cd nodemanager-hook && $(CARGO_FUZZ) build --sanitizer none --target-dir $(CURDIR)/target/fuzz
 	@for target in $(FUZZ_TARGETS); do \
-		mkdir -p target/fuzz/found/$$target && echo "fuzz $$target" && \
-		(cd nodemanager-hook && PATH=$(CURDIR)/target/tools/bin:$$PATH \
-			cargo fuzz run --sanitizer none --target-dir $(CURDIR)/target/fuzz $$target \
-			$(CURDIR)/target/fuzz/found/$$target fuzz/corpus/$$target -- \
-			-max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_final_stats=1) || exit 1; \
+		found=$(CURDIR)/target/fuzz/found/$$target; log=$$found.log; mkdir -p $$found; \
+		if (cd nodemanager-hook && $(CARGO_FUZZ) run --sanitizer none --target-dir $(CURDIR)/target/fuzz $$target $$found \
+			fuzz/corpus/$$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_final_stats=1) \
+			> $$log 2>&1; \
+		then sed -n "s/^stat::number_of_executed_units: */fuzz $$target: inputs tried: /p" $$log; \
+		else grep -v '# Uses:' $$log; echo "fuzz $$target: failed; the whole output is in $$log" >&2; exit 1; \
+		fi; \
 	done
 
 target/tools/bin/cargo-fuzz:
