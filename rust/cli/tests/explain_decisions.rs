@@ -182,6 +182,17 @@ fn decisions_that_the_caller_may_not_see_are_made_up_for_by_older_ones() {
 }
 
 #[test]
+fn a_queue_is_told_with_the_limits_of_capacity_scheduler_that_its_applications_wait_for() {
+    let waits = answer(&format!(
+        "{{\"applications\": [{{\"application\": \"{APPLICATION}\", \"name\": \"etl\", \
+         \"waiting\": {{\"capacity_scheduler_says\": \"queue root.a has all\"}}}}], \"total\": 1}}"
+    ));
+    let (ended, _) = of_queue(&[&waits], &["--decisions=0"]);
+    let printed = ended.printed();
+    assert!(printed.ends_with("\n  CapacityScheduler says: queue root.a has all\n"), "{printed}");
+}
+
+#[test]
 fn a_queue_is_told_with_how_many_that_wait_were_left_out() {
     let one = |total: u32| {
         answer(&format!(

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::resource_manager::ResourceManager;
-use super::words::{counted, gib_of_mb, number, text, waiting};
+use super::words::{capacity_scheduler_says, counted, gib_of_mb, number, text, waiting};
 use crate::failure::Failure;
 use crate::units::count;
 
@@ -53,6 +53,9 @@ pub(super) fn print_queue(all: &Value, output: &mut Vec<u8>) -> Result<(), Failu
     for one in all["waiting"].as_array().into_iter().flatten() {
         let (id, name) = (text(&one["application"]), text(&one["name"]));
         writeln!(output, "{id} ({name}) {}", waiting(&one["waiting"]))?;
+        if let Some(words) = capacity_scheduler_says(&one["waiting"]) {
+            writeln!(output, "  {words}")?;
+        }
     }
     let left_out = number(&all["waiting_left_out"]) as usize;
     if left_out > 0 {

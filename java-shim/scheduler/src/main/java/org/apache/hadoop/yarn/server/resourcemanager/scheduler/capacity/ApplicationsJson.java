@@ -123,7 +123,18 @@ final class ApplicationsJson {
     return scheduler.getSchedulerApplications().get(id);
   }
 
-  ObjectNode entry(RMApp application) {
+  /** One of a list: without what only a look at all nodes tells. */
+  ObjectNode listed(RMApp application) {
+    ObjectNode entry = entry(application);
+    JsonNode why = entry.get("waiting");
+    if (why.isObject()) {
+      ListedLimits limits = scheduler.link().shown().listedLimits();
+      limits.addTo((ObjectNode) why, application.getApplicationId());
+    }
+    return entry;
+  }
+
+  private ObjectNode entry(RMApp application) {
     ApplicationId id = application.getApplicationId();
     SchedulerApplication<FiCaSchedulerApp> known = known(id);
     FiCaSchedulerApp attempt = known == null ? null : known.getCurrentAppAttempt();

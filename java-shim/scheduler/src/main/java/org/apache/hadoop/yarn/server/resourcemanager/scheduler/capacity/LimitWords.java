@@ -58,13 +58,20 @@ final class LimitWords {
       // The limits below are those of the request that is served next.
       return PlaceWords.now(scheduler, attempt, requestPriority);
     }
+    String limit = ofQueueOrUser(scheduler, attempt.getUser(), leaf, asks);
+    return limit == null ? PlaceWords.now(scheduler, attempt, requestPriority) : limit;
+  }
+
+  /**
+   * Null if neither a queue nor the user holds the next container back. Looks at no node.
+   *
+   * @param asks not empty
+   */
+  static String ofQueueOrUser(
+      CapacityScheduler scheduler, String user, CSQueue leaf, PendingAsks asks) {
     LimitWords words = new LimitWords(scheduler, leaf, asks);
     String ofQueue = words.ofQueue();
-    if (ofQueue != null) {
-      return ofQueue;
-    }
-    String ofUser = words.ofUser(attempt.getUser());
-    return ofUser == null ? PlaceWords.now(scheduler, attempt, requestPriority) : ofUser;
+    return ofQueue == null ? words.ofUser(user) : ofQueue;
   }
 
   /** Null if CapacityScheduler does not hold the user back, or the attempt asks for nothing. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.function.Function;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
 import org.elastane.rest.RestCall;
 import org.elastane.rest.RestException;
@@ -29,6 +30,10 @@ final class RestAnswers {
             status.remove(list);
           }
         }
+        for (JsonNode waiting : status.path("waiting")) {
+          ApplicationId id = ApplicationId.fromString(waiting.get("application").asText());
+          scheduler.link().shown().listedLimits().addTo((ObjectNode) waiting, id);
+        }
         return status;
       case "/v1/sizes":
         return sizes().clusterAndLabels();
@@ -43,7 +48,7 @@ final class RestAnswers {
       case "/v1/applications":
         ApplicationsJson applications = applications();
         List<RMApp> found = applications.found(call);
-        ObjectNode page = page(call, "applications", found, applications::entry);
+        ObjectNode page = page(call, "applications", found, applications::listed);
         applications.addPredictedEnds(page.get("applications"));
         return page.put("hidden", applications.hidden(call.text("state")));
       case "/v1/applications/{application}":

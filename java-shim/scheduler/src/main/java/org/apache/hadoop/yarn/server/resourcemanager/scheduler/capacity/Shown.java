@@ -9,6 +9,7 @@ final class Shown {
   private final CoreAnswers answers;
   private final LatestSizes sizes;
   private final SizeHistory history;
+  private final ListedLimits listedLimits;
 
   /**
    * @param part which is out of service while the core gives no status or answer
@@ -20,6 +21,7 @@ final class Shown {
         new LatestSizes(
             () -> new SizesJson(scheduler, status.snapshot()).sizes(), new MonotonicClock());
     history = new SizeHistory(sizes::all, SystemClock.getInstance());
+    listedLimits = new ListedLimits(scheduler, new MonotonicClock());
   }
 
   CoreStatus status() {
@@ -36,5 +38,9 @@ final class Shown {
 
   SizeHistory history() {
     return history;
+  }
+
+  ListedLimits listedLimits() {
+    return listedLimits;
   }
 }
