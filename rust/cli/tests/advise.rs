@@ -92,8 +92,8 @@ replayed in mode enforce             11400                 151           9.5    
 Queues, with their mean completion times and their parts of the node-hours
 queue     applications  containers  earlier  by, s  recorded, s  CapacityScheduler, s  enforce, s  change  \
 CapacityScheduler, node-hours  enforce, node-hours
-root.etl            20         800      312     43          204                   207         151   -27 %  \
-                        17.00                13.25
+root.etl            20         800      312     43          204                   207         151   \
+-27 %                          17.00                13.25
 
 Applications with their completion times, the greatest saving first, and their parts of the node-hours
 application                     name      user  queue     containers  earlier  by, s";
