@@ -86,6 +86,8 @@ fn masters_stay_within_their_queues_limit() {
     // Booked up, the node is raised for whom the limit holds back, and the limit is a part of the raised size.
     let mut booked_up = past((0..3).map(|number| one(number, 3)).collect());
     booked_up.queues = root(Some(0.25));
+    // Virtual cores are not booked up, and are raised less.
+    booked_up.settings.cluster.virtual_cores_count = false;
     let advice = Advice::of(&booked_up);
     assert_near(advice.capacity.unwrap().mean_completion_s, 300.0, 5.0);
     assert_near(advice.enforce.unwrap().mean_completion_s, 160.0, 15.0);

@@ -8,7 +8,7 @@ use elastane_core::SLOT_MS;
 use elastane_core::cluster::{Request, UserLimit};
 use elastane_sim::capacity::Capacity;
 use elastane_sim::simulator::{Policies, PolicyToSimulate, SimulatedRun};
-use elastane_sim::workload::{ApplicationSpec, QueueSpec, Workload};
+use elastane_sim::workload::{ApplicationSpec, Parts, QueueSpec, Workload};
 use proptest::prelude::*;
 
 use small_cluster::{application, run, settings, workload};
@@ -50,7 +50,11 @@ fn limited(
     user_limit: Option<UserLimit>,
 ) -> Workload {
     let leaf = |path: &&str| QueueSpec { user_limit, ..QueueSpec::new(path, 0.25) };
-    let above = QueueSpec { is_leaf: false, maximum, ..QueueSpec::new("root.p", 0.5) };
+    let above = QueueSpec {
+        is_leaf: false,
+        maximum: Parts::both(maximum),
+        ..QueueSpec::new("root.p", 0.5)
+    };
     let queues = LEAVES.iter().map(leaf).chain([above]).collect();
     Workload { queues, ..workload(MACHINES, applications.to_vec()) }
 }

@@ -17,7 +17,7 @@ mod state;
 mod waiting;
 
 pub use bookable::{BookableChange, BookableRatio, Preemption, QueueShare, Resized};
-pub use bookable::{Filled, LimitUse, QueueMemory, UserLimit};
+pub use bookable::{Filled, LimitUse, QueueAmounts, UserLimit};
 pub use forecast::{ExpectedStart, StartForecast};
 pub use patience::{KeptNode, read_by_round};
 pub use plan::{ContainerLimits, NodeLimits, Outlook, StartNeeds};

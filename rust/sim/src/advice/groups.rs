@@ -84,7 +84,7 @@ impl<'a> Groups<'a> {
             let name = application.subject.application_id.as_str();
             Some(MasterSpec {
                 name: name.to_owned(),
-                memory_bytes: master.request.memory_bytes,
+                request: counted(self.past, master.request),
                 runs_already: master.started_ms < self.past.since_ms,
                 lasts_ms: lasts_ms.get(name).copied().unwrap_or_default(),
             })

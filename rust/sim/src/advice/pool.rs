@@ -6,7 +6,7 @@ use elastane_core::Resources;
 use elastane_core::cluster::{QueueShare, Request, UserLimit};
 use elastane_runtime::{PastCluster, PastNode};
 
-use crate::workload::{MastersLimit, QueueSpec};
+use crate::workload::{MastersLimit, Parts, QueueSpec};
 
 /// Of a queue that has no part of a label's nodes.
 const LEAST_PART: f64 = 1e-3;
@@ -83,14 +83,15 @@ impl Pool {
     pub(super) fn may_hold(&self, request: Request, queue: &str) -> bool {
         // By its own maximum and those of the queues above it.
         let holding = self.queues.iter().filter(|it| it.holds(queue));
-        let most = holding.map(|it| it.maximum).fold(1.0, f64::min);
-        let memory_bytes = request.memory_bytes as f64;
-        let registered_bytes: f64 = self.machines.iter().map(|it| it.memory_bytes).sum();
-        memory_bytes <= registered_bytes * most
-            && self.machines.iter().any(|machine| {
-                memory_bytes <= machine.memory_bytes
-                    && f64::from(request.vcores) <= machine.cpu_cores
-            })
+        let most = holding.map(|it| it.maximum).fold(Parts::both(1.0), Parts::min);
+        let (memory_bytes, vcores) = (request.memory_bytes as f64, f64::from(request.vcores));
+        let registered: Resources = self.machines.iter().copied().sum();
+        memory_bytes <= registered.memory_bytes * most.memory
+            && vcores <= registered.cpu_cores * most.vcores
+            && self
+                .machines
+                .iter()
+                .any(|machine| memory_bytes <= machine.memory_bytes && vcores <= machine.cpu_cores)
     }
 }
 
@@ -108,25 +109,36 @@ fn machines(past: &PastCluster, nodes: &[&PastNode]) -> Vec<Resources> {
 /// The queues below the root, as they are on nodes with this label.
 fn queues(past: &PastCluster, label: &str, nodes: &[&PastNode]) -> Vec<QueueSpec> {
     let below_root = |queue: &&QueueShare| queue.label == label && queue.queue.contains('.');
-    let memory_bytes: f64 = nodes.iter().map(|it| it.registered.memory_bytes as f64).sum();
-    let part = |amount: Option<Request>, part: f64| match amount {
-        Some(amount) if memory_bytes > 0.0 => amount.memory_bytes as f64 / memory_bytes,
-        _ => part,
+    let of_all = |of: fn(&Request) -> f64| nodes.iter().map(|it| of(&it.registered)).sum::<f64>();
+    let (memory_bytes, vcores) =
+        (of_all(|it| it.memory_bytes as f64), of_all(|it| f64::from(it.vcores)));
+    let part = |amount: Option<Request>, part: f64| {
+        let of = |amount: f64, whole: f64| if whole > 0.0 { amount / whole } else { part };
+        amount.map_or(Parts::both(part), |amount| Parts {
+            memory: of(amount.memory_bytes as f64, memory_bytes),
+            vcores: of(f64::from(amount.vcores), vcores),
+        })
+    };
+    let allowed = |parts: Parts| Parts {
+        memory: parts.memory.clamp(LEAST_PART, 1.0),
+        vcores: parts.vcores.clamp(LEAST_PART, 1.0),
     };
     let queue = past.queues.iter().filter(below_root).map(|queue| {
         let capacity = part(queue.guaranteed, queue.capacity);
         QueueSpec {
             path: queue.queue.clone(),
             is_leaf: queue.is_leaf,
-            capacity: capacity.clamp(LEAST_PART, 1.0),
-            maximum: part(queue.at_most, queue.maximum).clamp(LEAST_PART, 1.0),
+            capacity: allowed(capacity),
+            maximum: allowed(part(queue.at_most, queue.maximum)),
             masters: queue.masters.map(|part| {
-                let step = queue.user_limit.map_or(0, |it| it.minimum_allocation.memory_bytes);
-                MastersLimit { part, step_bytes: step.max(1) }
+                let step = queue.user_limit.map(|it| it.minimum_allocation).unwrap_or_default();
+                let step =
+                    Request { memory_bytes: step.memory_bytes.max(1), vcores: step.vcores.max(1) };
+                MastersLimit { part, step }
             }),
             user_limit: queue.user_limit.map(|limit| UserLimit {
                 // A multiple of no guarantee is no limit.
-                factor: if capacity > 0.0 { limit.factor } else { -1.0 },
+                factor: if capacity.memory > 0.0 { limit.factor } else { -1.0 },
                 ..limit
             }),
         }

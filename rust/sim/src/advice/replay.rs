@@ -154,6 +154,7 @@ fn settings(past: &PastCluster) -> Settings {
         },
         // One that asks for more than its queue may ever have waits for ever.
         give_up_after_ms: GIVE_UP_AFTER * (past.until_ms - past.since_ms) + HOUR_MS,
+        queues_count_vcores: past.settings.cluster.virtual_cores_count,
         // The predicted demands have theirs.
         margin: 0.0,
         ..production

@@ -204,8 +204,8 @@ impl<'a> Engine<'a> {
     }
 
     fn submitted(&mut self, application: usize, now_ms: i64) {
-        let limit_bytes = |queue| self.manager.masters_limit_bytes(queue);
-        match self.masters.submitted(application, now_ms, limit_bytes) {
+        let limit = |queue| self.manager.masters_limit(queue);
+        match self.masters.submitted(application, now_ms, limit) {
             Some(at_ms) => self.arrive(application, at_ms, now_ms),
             None if self.masters.holds_first(application) => {
                 let spec = &self.workload.applications[application];
@@ -218,8 +218,8 @@ impl<'a> Engine<'a> {
 
     /// Masters may have room that had none.
     fn start_masters(&mut self, now_ms: i64) {
-        let limit_bytes = |queue| self.manager.masters_limit_bytes(queue);
-        for Released { application, at_ms } in self.masters.start(now_ms, limit_bytes) {
+        let limit = |queue| self.manager.masters_limit(queue);
+        for Released { application, at_ms } in self.masters.start(now_ms, limit) {
             self.arrive(application, at_ms, now_ms);
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use elastane_core::cluster::Request;
+
 use crate::workload::{MasterSpec, Workload};
 
 /// Masters, and what each queue's take.
@@ -10,8 +12,8 @@ pub(super) struct Masters {
     masters: Vec<Master>,
     /// By application, its master; none for those that need none.
     of: Vec<Option<usize>>,
-    /// By queue, the memory of the masters that run.
-    used_bytes: Vec<u64>,
+    /// By queue, the requests of the masters that run.
+    used: Vec<Request>,
     /// Masters in the order in which they began to wait.
     waiting: Vec<usize>,
 }
@@ -68,24 +70,24 @@ impl Masters {
         });
         let of = of.collect();
         let queues = workload.queues.len().max(1);
-        Self { masters, of, used_bytes: vec![0; queues], waiting: Vec::new() }
+        Self { masters, of, used: vec![Request::default(); queues], waiting: Vec::new() }
     }
 
     /// An application is submitted. When it may arrive: as long after its master's start as it was submitted after the
-    /// first one; none while its master waits. `limit_bytes` is what the masters of a queue may take.
+    /// first one; none while its master waits. `limit` is what the masters of a queue may take.
     pub(super) fn submitted(
         &mut self,
         application: usize,
         now_ms: i64,
-        limit_bytes: impl Fn(usize) -> Option<u64>,
+        limit: impl Fn(usize) -> Option<Request>,
     ) -> Option<i64> {
         let Some(place) = self.place_of(application) else {
             return Some(now_ms);
         };
         let master = &mut self.masters[place];
         if master.started_ms.is_none() && master.held.is_empty() {
-            let used_bytes = &mut self.used_bytes[master.queue];
-            if !master.starts(used_bytes, &limit_bytes, now_ms) {
+            let used = &mut self.used[master.queue];
+            if !master.starts(used, &limit, now_ms) {
                 self.waiting.push(place);
             }
         }
@@ -119,7 +121,8 @@ impl Masters {
     pub(super) fn master_ended(&mut self, application: usize) {
         if let Some(place) = self.place_of(application) {
             let master = &self.masters[place];
-            self.used_bytes[master.queue] -= master.spec.memory_bytes;
+            let used = &mut self.used[master.queue];
+            *used = used.minus(master.spec.request);
         }
     }
 
@@ -127,13 +130,13 @@ impl Masters {
     pub(super) fn start(
         &mut self,
         now_ms: i64,
-        limit_bytes: impl Fn(usize) -> Option<u64>,
+        limit: impl Fn(usize) -> Option<Request>,
     ) -> Vec<Released> {
         let mut released = Vec::new();
-        let Self { masters, used_bytes, waiting, .. } = self;
+        let Self { masters, used, waiting, .. } = self;
         waiting.retain(|place| {
             let master = &mut masters[*place];
-            let starts = master.starts(&mut used_bytes[master.queue], &limit_bytes, now_ms);
+            let starts = master.starts(&mut used[master.queue], &limit, now_ms);
             if starts {
                 let held = std::mem::take(&mut master.held).into_iter();
                 released.extend(held.filter_map(|Held { application, submitted_ms }| {
@@ -156,15 +159,15 @@ impl Master {
     /// Starts it if its queue has room. CapacityScheduler starts one in any case.
     fn starts(
         &mut self,
-        used_bytes: &mut u64,
-        limit_bytes: impl Fn(usize) -> Option<u64>,
+        used: &mut Request,
+        limit: impl Fn(usize) -> Option<Request>,
         now_ms: i64,
     ) -> bool {
-        let with_it = *used_bytes + self.spec.memory_bytes;
-        let fits = || limit_bytes(self.queue).is_none_or(|limit_bytes| with_it <= limit_bytes);
-        let starts = self.spec.runs_already || *used_bytes == 0 || fits();
+        let with_it = used.plus(self.spec.request);
+        let fits = || limit(self.queue).is_none_or(|limit| with_it.fits_into(limit));
+        let starts = self.spec.runs_already || *used == Request::default() || fits();
         if starts {
-            *used_bytes = with_it;
+            *used = with_it;
             self.started_ms = Some(now_ms);
         }
         starts

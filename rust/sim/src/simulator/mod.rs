@@ -5,6 +5,7 @@
 
 mod agenda;
 mod allocation;
+mod amounts;
 mod beats;
 mod bound;
 mod contention;

@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
+use elastane_core::cluster::Request;
+
+use super::amounts::dominant_share;
 use crate::workload::ApplicationSpec;
 
 /// One user in one queue.
 #[derive(Debug, Clone, Copy, Default)]
 struct User {
     queue: usize,
-    used_bytes: u64,
+    used: Request,
     /// Its applications that wait for containers.
     waiting: usize,
 }
@@ -17,6 +20,8 @@ struct User {
 #[derive(Debug)]
 pub(super) struct QueueUsers {
     users: Vec<User>,
+    /// By queue, the places of its users.
+    by_queue: Vec<Vec<usize>>,
     /// By application, the place of its user.
     of: Vec<usize>,
     /// By queue, the number of users with waiting containers.
@@ -26,16 +31,18 @@ pub(super) struct QueueUsers {
 impl QueueUsers {
     pub(super) fn new(applications: &[ApplicationSpec], queues: usize) -> Self {
         let mut users = Vec::new();
+        let mut by_queue = vec![Vec::new(); queues];
         let mut places: HashMap<(usize, &str), usize> = HashMap::new();
         let of = applications.iter().map(|application| {
             let queue = application.queue;
             *places.entry((queue, &application.user)).or_insert_with(|| {
                 users.push(User { queue, ..User::default() });
+                by_queue[queue].push(users.len() - 1);
                 users.len() - 1
             })
         });
         let of = of.collect();
-        Self { users, of, active: vec![0; queues] }
+        Self { users, by_queue, of, active: vec![0; queues] }
     }
 
     /// The number of users of a queue with waiting containers.
@@ -44,8 +51,14 @@ impl QueueUsers {
     }
 
     /// What the user of an application takes of its queue.
-    pub(super) fn used_bytes(&self, application: usize) -> u64 {
-        self.users[self.of[application]].used_bytes
+    pub(super) fn used(&self, application: usize) -> Request {
+        self.users[self.of[application]].used
+    }
+
+    /// What CapacityScheduler takes as consumed of a queue: the sum of its users' dominant shares of what may be booked.
+    pub(super) fn consumed(&self, queue: usize, bookable: Request) -> f64 {
+        let users = self.by_queue[queue].iter();
+        users.map(|user| dominant_share(self.users[*user].used, bookable)).sum()
     }
 
     pub(super) fn begins_to_wait(&mut self, application: usize) {
@@ -64,11 +77,13 @@ impl QueueUsers {
         }
     }
 
-    pub(super) fn started(&mut self, application: usize, memory_bytes: u64) {
-        self.users[self.of[application]].used_bytes += memory_bytes;
+    pub(super) fn started(&mut self, application: usize, request: Request) {
+        let used = &mut self.users[self.of[application]].used;
+        *used = used.plus(request);
     }
 
-    pub(super) fn ended(&mut self, application: usize, memory_bytes: u64) {
-        self.users[self.of[application]].used_bytes -= memory_bytes;
+    pub(super) fn ended(&mut self, application: usize, request: Request) {
+        let used = &mut self.users[self.of[application]].used;
+        *used = used.minus(request);
     }
 }

@@ -2,31 +2,38 @@
 
 use std::cmp::Ordering;
 
-use elastane_core::cluster::{QueueMemory, QueueShare};
+use elastane_core::cluster::{QueueAmounts, QueueShare, Request};
 
+use super::amounts::{dominant_share, is_within, part_of, smaller};
 use super::queue_users::QueueUsers;
-use crate::workload::{QueueSpec, Workload};
+use crate::workload::{Parts, QueueSpec, Workload};
 
 /// The only queue of a workload without queues.
 const QUEUE: &str = "root.default";
 
-/// The queues, and what each of them takes. As with CapacityScheduler's default calculator, memory counts.
+/// The queues, and what each of them takes.
 #[derive(Debug)]
 pub(super) struct Queues {
     queues: Vec<QueueSpec>,
     /// By queue, the places of those above it and its own, the topmost first.
     chains: Vec<Vec<usize>>,
-    /// By application, its queue and the memory of one of its requests.
-    applications: Vec<(usize, u64)>,
-    /// By queue, the memory of the requests of its containers and of those of the queues below it.
-    used_bytes: Vec<u64>,
+    /// By application, its queue and one of its requests.
+    applications: Vec<(usize, Request)>,
+    /// By queue, the requests of its containers and of those of the queues below it.
+    used: Vec<Request>,
     /// The same of all queues.
-    all_used_bytes: u64,
+    all_used: Request,
     users: QueueUsers,
+    virtual_cores_count: bool,
 }
 
 impl Queues {
-    pub(super) fn new(workload: &Workload) -> Self {
+    /// Without virtual cores, memory alone counts, as with CapacityScheduler's default calculator.
+    pub(super) fn new(workload: &Workload, virtual_cores_count: bool) -> Self {
+        let counted = |request: Request| match virtual_cores_count {
+            true => request,
+            false => Request { vcores: 0, ..request },
+        };
         let applications = workload.applications.iter();
         let mut queues = workload.queues.clone();
         if queues.is_empty() {
@@ -34,11 +41,12 @@ impl Queues {
         }
         Self {
             chains: queues.iter().map(|queue| chain(&queues, &queue.path)).collect(),
-            used_bytes: vec![0; queues.len()],
-            all_used_bytes: 0,
+            used: vec![Request::default(); queues.len()],
+            all_used: Request::default(),
             users: QueueUsers::new(&workload.applications, queues.len()),
             queues,
-            applications: applications.map(|it| (it.queue, it.request.memory_bytes)).collect(),
+            applications: applications.map(|it| (it.queue, counted(it.request))).collect(),
+            virtual_cores_count,
         }
     }
 
@@ -52,8 +60,8 @@ impl Queues {
         let share = |queue: &QueueSpec| QueueShare {
             queue: queue.path.clone(),
             is_leaf: queue.is_leaf,
-            capacity: queue.capacity,
-            maximum: queue.maximum,
+            capacity: queue.capacity.memory,
+            maximum: queue.maximum.memory,
             user_limit: queue.user_limit,
             ..QueueShare::default()
         };
@@ -63,69 +71,84 @@ impl Queues {
 
     /// Puts applications into the order in which CapacityScheduler asks their queues: from the top, first the queue
     /// that uses the smallest part of its capacity. The order within a queue stays.
-    pub(super) fn order<T>(&self, named: &mut [T], application: impl Fn(&T) -> usize) {
+    pub(super) fn order<T>(
+        &self,
+        named: &mut [T],
+        bookable: Request,
+        application: impl Fn(&T) -> usize,
+    ) {
         if self.queues.len() == 1 {
             return;
         }
         let queue_of = |one: &T| self.applications[application(one)].0;
-        named.sort_by(|a, b| self.compare(queue_of(a), queue_of(b)));
+        named.sort_by(|a, b| self.compare(queue_of(a), queue_of(b), bookable));
     }
 
-    fn compare(&self, a: usize, b: usize) -> Ordering {
-        let used = |queue: usize| self.used_bytes[queue] as f64 / self.queues[queue].capacity;
+    fn compare(&self, a: usize, b: usize, bookable: Request) -> Ordering {
+        let used = |queue: usize| {
+            let (used, capacity) = (self.used[queue], self.queues[queue].capacity);
+            match self.virtual_cores_count {
+                true => dominant_share(used, bookable) / capacity.largest(),
+                false => used.memory_bytes as f64 / capacity.memory,
+            }
+        };
         let mut levels = self.chains[a].iter().zip(&self.chains[b]);
         let siblings = levels.find(|(a, b)| a != b);
         siblings.map_or(Ordering::Equal, |(a, b)| used(*a).total_cmp(&used(*b)).then(a.cmp(b)))
     }
 
-    /// Whether a queue or a user may not have the whole cluster.
-    pub(super) fn have_limits(&self) -> bool {
-        self.queues.iter().any(|queue| queue.maximum < 1.0 || queue.user_limit.is_some())
+    /// Whether virtual cores count.
+    pub(super) fn virtual_cores_count(&self) -> bool {
+        self.virtual_cores_count
     }
 
-    /// Whether one more container of an application stays within the parts of so much memory of its queue and those
-    /// above it, and its user's limit allows it.
-    pub(super) fn may_have(&self, application: usize, bookable_bytes: u64) -> bool {
-        let (queue, memory_bytes) = self.applications[application];
+    /// Whether the order of queues depends on what may be booked, or a queue or a user may not have all of it.
+    pub(super) fn need_bookable(&self) -> bool {
+        let is_limited = |it: &QueueSpec| !it.maximum.is_whole() || it.user_limit.is_some();
+        self.virtual_cores_count || self.queues.iter().any(is_limited)
+    }
+
+    /// Whether one more container of an application stays within its queue's parts of what may be booked and those of the
+    /// queues above it, and its user's limit allows it.
+    pub(super) fn may_have(&self, application: usize, bookable: Request) -> bool {
+        let (queue, request) = self.applications[application];
         let has_room = |place: &usize| {
             let maximum = self.queues[*place].maximum;
-            maximum >= 1.0
-                || (self.used_bytes[*place] + memory_bytes) as f64
-                    <= bookable_bytes as f64 * maximum
+            maximum.is_whole() || is_within(self.used[*place].plus(request), bookable, maximum)
         };
-        self.chains[queue].iter().all(has_room) && self.user_may_have(application, bookable_bytes)
+        self.chains[queue].iter().all(has_room) && self.user_may_have(application, bookable)
     }
 
     /// As in CapacityScheduler, a user may exceed its limit by one container.
-    fn user_may_have(&self, application: usize, bookable_bytes: u64) -> bool {
-        let (queue, request_bytes) = self.applications[application];
+    fn user_may_have(&self, application: usize, bookable: Request) -> bool {
+        let (queue, request) = self.applications[application];
         let QueueSpec { capacity, user_limit, .. } = &self.queues[queue];
         user_limit.is_none_or(|limit| {
-            let now = QueueMemory {
-                bookable_bytes,
-                guaranteed_bytes: (bookable_bytes as f64 * capacity) as u64,
-                used_bytes: self.used_bytes[queue],
+            let now = QueueAmounts {
+                bookable,
+                guaranteed: part_of(bookable, *capacity),
+                consumed: self.users.consumed(queue, bookable),
                 active_users: self.users.active(queue),
             };
-            self.users.used_bytes(application) <= limit.memory_bytes(&now, request_bytes)
+            let share = |amount: Request| dominant_share(amount, bookable);
+            share(self.users.used(application)) <= share(limit.amount(&now, request))
         })
     }
 
-    /// What the masters of a queue may take, of so much memory that may be booked; none for any amount. As in
-    /// CapacityScheduler a part of what the queue may have beside the others now, and no less than of its guarantee.
-    pub(super) fn masters_limit_bytes(&self, queue: usize, bookable_bytes: u64) -> Option<u64> {
+    /// What the masters of a queue may take, of what may be booked; none for any amount. As in CapacityScheduler a part of
+    /// what the queue may have beside the others now, or of its guarantee where that is more.
+    pub(super) fn masters_limit(&self, queue: usize, bookable: Request) -> Option<Request> {
         let QueueSpec { capacity, masters, .. } = &self.queues[queue];
         let limit = masters.as_ref()?;
-        let bookable = bookable_bytes as f64;
-        let own = self.used_bytes[queue];
-        let left = |maximum: f64, used: u64| maximum * bookable - (used - own) as f64;
+        let own = self.used[queue];
+        let left =
+            |maximum: Parts, used: Request| part_of(bookable, maximum).minus(used.minus(own));
+        let all = left(Parts::both(1.0), self.all_used);
         let of_queues = self.chains[queue].iter();
-        let of_queues =
-            of_queues.map(|place| left(self.queues[*place].maximum, self.used_bytes[*place]));
-        let usable = of_queues.fold(left(1.0, self.all_used_bytes), f64::min);
-        let usable = usable.max(capacity * bookable);
-        let steps = (usable * limit.part / limit.step_bytes as f64).ceil();
-        Some(steps as u64 * limit.step_bytes)
+        let of_queues = of_queues.map(|place| left(self.queues[*place].maximum, self.used[*place]));
+        let usable = of_queues.fold(all, smaller);
+        let guaranteed = part_of(bookable, *capacity);
+        Some(limit.of(if guaranteed.fits_into(usable) { usable } else { guaranteed }))
     }
 
     /// An application that waited for nothing asks for containers.
@@ -139,21 +162,21 @@ impl Queues {
     }
 
     pub(super) fn started(&mut self, application: usize) {
-        let (queue, memory_bytes) = self.applications[application];
+        let (queue, request) = self.applications[application];
         for place in &self.chains[queue] {
-            self.used_bytes[*place] += memory_bytes;
+            self.used[*place] = self.used[*place].plus(request);
         }
-        self.all_used_bytes += memory_bytes;
-        self.users.started(application, memory_bytes);
+        self.all_used = self.all_used.plus(request);
+        self.users.started(application, request);
     }
 
     pub(super) fn ended(&mut self, application: usize) {
-        let (queue, memory_bytes) = self.applications[application];
+        let (queue, request) = self.applications[application];
         for place in &self.chains[queue] {
-            self.used_bytes[*place] -= memory_bytes;
+            self.used[*place] = self.used[*place].minus(request);
         }
-        self.all_used_bytes -= memory_bytes;
-        self.users.ended(application, memory_bytes);
+        self.all_used = self.all_used.minus(request);
+        self.users.ended(application, request);
     }
 }
 

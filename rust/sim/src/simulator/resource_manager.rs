@@ -2,6 +2,7 @@
 //! that the service names.
 
 mod agent;
+mod bookable;
 mod waking;
 
 pub(super) use agent::measured;
@@ -10,8 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use elastane_core::by_plan::ByPlan;
 use elastane_core::cluster::{
-    ApplicationId, Ask, BookableRatio, CommitRequest, Demands, NodeId, Request, Standing,
-    StartNeeds, plan_starts, read_by_planning, read_by_round,
+    ApplicationId, Ask, CommitRequest, Demands, NodeId, Request, Standing, StartNeeds, plan_starts,
+    read_by_planning, read_by_round,
 };
 use elastane_core::reprovision::Reprovisioned;
 use elastane_core::{ClusterSettings, ContainerKind};
@@ -38,10 +39,10 @@ pub(super) struct ResourceManager {
     /// Whether the nodes' bookable capacity and the queues' limits follow demand, as in production.
     follows_demand: bool,
     queues: Queues,
-    /// Whether a queue's limit, which is a part of what may be booked, holds anybody back.
+    /// Whether a limit or the order of queues depends on what may be booked.
     reads_bookable: bool,
     /// What the nodes may book in all, when their bookable capacity was last read.
-    bookable_bytes: u64,
+    bookable: Request,
     applications: Vec<KnownApplication>,
     /// By the service's number, the place in the workload.
     places: Vec<usize>,
@@ -80,7 +81,7 @@ pub(super) struct PlacedPiece {
 impl ResourceManager {
     pub(super) fn new(workload: &Workload, policy: PolicyToSimulate, settings: &Settings) -> Self {
         let service_settings = settings.service(policy.books_as_registered);
-        let queues = Queues::new(workload);
+        let queues = Queues::new(workload, settings.queues_count_vcores);
         let books_as_registered = policy.books_as_registered;
         let policy = policy.policy;
         let by_plan = policy.by_plan();
@@ -106,9 +107,9 @@ impl ResourceManager {
             most_booked,
             plans_starts,
             follows_demand,
-            reads_bookable: queues.have_limits() || !workload.masters.is_empty(),
+            reads_bookable: queues.need_bookable() || !workload.masters.is_empty(),
             queues,
-            bookable_bytes: 0,
+            bookable: Request::default(),
             applications: vec![KnownApplication::default(); workload.applications.len()],
             places: Vec::new(),
             earliest: vec![vec![0; kinds_remembered]; workload.machines.len()],
@@ -142,8 +143,8 @@ impl ResourceManager {
     }
 
     /// What the masters of a queue may take; none for any amount.
-    pub(super) fn masters_limit_bytes(&self, queue: usize) -> Option<u64> {
-        self.queues.masters_limit_bytes(queue, self.bookable_bytes)
+    pub(super) fn masters_limit(&self, queue: usize) -> Option<Request> {
+        self.queues.masters_limit(queue, self.bookable)
     }
 
     /// An application is submitted, and its queue's limit of masters holds it back. Nodes are raised for it: by one of
@@ -238,7 +239,8 @@ impl ResourceManager {
         let node = node_of(machine);
         let free = self.free(machine, self.cluster_settings().max_ratio);
         let mut order = self.service.round(node, free, now_ms)?;
-        self.queues.order(&mut order, |application| self.places[application.0 as usize]);
+        let place_of = |application: &ApplicationId| self.places[application.0 as usize];
+        self.queues.order(&mut order, self.bookable, place_of);
         for application in order {
             let place = self.places[application.0 as usize];
             let spec = &specs[place];
@@ -246,7 +248,7 @@ impl ResourceManager {
             if !spec.request.fits_into(free) {
                 continue;
             }
-            if !self.queues.may_have(place, self.bookable_bytes) {
+            if !self.queues.may_have(place, self.bookable) {
                 continue;
             }
             let known = &mut self.applications[place];
@@ -351,19 +353,6 @@ impl ResourceManager {
             Some(entry) => entry.free(self.cluster_settings().virtual_cores_count),
             None => self.room(machine, ratio),
         }
-    }
-
-    fn read_bookable(&mut self) {
-        if !self.reads_bookable {
-            return;
-        }
-        let thousandths = |ratio: BookableRatio| u64::from(ratio.memory_thousandths);
-        let nodes = self.service.cluster().nodes();
-        let bookable = nodes.map(|(_, entry)| match self.follows_demand {
-            true => entry.registered.memory_bytes * thousandths(entry.bookable) / 1_000,
-            false => entry.registered.memory_bytes,
-        });
-        self.bookable_bytes = bookable.sum();
     }
 
     /// This multiple of a node's registered size, less the booked requests.

@@ -26,6 +26,9 @@ pub struct Settings {
     pub assignments_per_heartbeat: u32,
     /// Whether heartbeats that cannot change anything are skipped; the result is the same.
     pub skip_idle_heartbeats: bool,
+    /// Whether virtual cores count by the limits and the order of queues, as with CapacityScheduler's
+    /// `DominantResourceCalculator`. By default memory alone counts.
+    pub queues_count_vcores: bool,
     /// The run fails after this simulated time, in milliseconds.
     pub give_up_after_ms: i64,
     /// How containers are followed while they run.
@@ -84,6 +87,7 @@ impl Default for Settings {
             others: RuntimeSettings::DEFAULT_PROFILE.others,
             assignments_per_heartbeat: 1,
             skip_idle_heartbeats: true,
+            queues_count_vcores: false,
             give_up_after_ms: 30 * 24 * 3_600_000,
             following: Following::default(),
             recorded_node: None,

@@ -127,7 +127,7 @@ fn read_queues(queues: &[QueueText]) -> Result<Vec<QueueSpec>, InputError> {
         }
         all.push(QueueSpec::new(path, *capacity));
     }
-    let total: f64 = all.iter().map(|queue| queue.capacity).sum();
+    let total: f64 = all.iter().map(|queue| queue.capacity.memory).sum();
     if total > 1.0 + 1e-9 {
         return Err(wrong(
             "queues",

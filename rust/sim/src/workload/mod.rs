@@ -11,7 +11,7 @@ mod trace;
 pub use application::{ApplicationSpec, Errors, ExecutorSlots, stretched};
 pub use machine::{GIB, GIGABIT_PER_S, MEGABYTE_PER_S, TRACE_MACHINE};
 pub use master::{MasterSpec, MastersLimit};
-pub use queue::QueueSpec;
+pub use queue::{Parts, QueueSpec};
 pub(crate) use share::dominant_share;
 pub use trace::TraceFormat;
 

@@ -35,7 +35,7 @@ pub use part::QueueShare;
 pub(crate) use proof::{PlannedThere, demanded_of, planned_there};
 pub(crate) use shares::Shares;
 pub(crate) use taken::{Next, Taken, TakenBy, with_ancestors};
-pub use users::{QueueMemory, UserLimit};
+pub use users::{QueueAmounts, UserLimit};
 
 use super::settings::{ClusterSettings, Exceptions};
 use super::state::{Application, Applications, NodeEntry, Nodes, State};

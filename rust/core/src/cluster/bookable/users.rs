@@ -23,15 +23,15 @@ pub struct UserLimit {
     pub minimum_allocation: Request,
 }
 
-/// What a queue has and takes, by memory alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QueueMemory {
+/// What a queue has and takes; no virtual cores where CapacityScheduler does not count them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QueueAmounts {
     /// What may be booked on all nodes.
-    pub bookable_bytes: u64,
+    pub bookable: Request,
     /// Its guaranteed part of that.
-    pub guaranteed_bytes: u64,
-    /// What its containers take.
-    pub used_bytes: u64,
+    pub guaranteed: Request,
+    /// The sum of its users' dominant shares of `bookable`.
+    pub consumed: f64,
     /// The number of users with waiting containers.
     pub active_users: usize,
 }
@@ -47,17 +47,15 @@ pub(super) struct QueueNow {
 }
 
 impl UserLimit {
-    /// What each user may take if a container with this request is to start, where memory alone counts.
-    pub fn memory_bytes(self, queue: &QueueMemory, request_bytes: u64) -> u64 {
-        let booked = |memory_bytes: u64| Booked::from(Request { memory_bytes, vcores: 0 });
-        let registered = booked(queue.bookable_bytes);
+    /// What each user may take if a container with this request is to start.
+    pub fn amount(self, queue: &QueueAmounts, request: Request) -> Request {
         let now = QueueNow {
-            registered,
-            guaranteed: booked(queue.guaranteed_bytes),
-            consumed: booked(queue.used_bytes).dominant_share(registered),
+            registered: Booked::from(queue.bookable),
+            guaranteed: Booked::from(queue.guaranteed),
+            consumed: queue.consumed,
             active_users: queue.active_users,
         };
-        u64::try_from(self.of(&now, booked(request_bytes)).memory_bytes).unwrap_or(0)
+        self.of(&now, Booked::from(request)).as_request(true)
     }
 
     /// The limit if a container of this demand is to start: that of CapacityScheduler's

@@ -29,14 +29,16 @@ impl Request {
         }
     }
 
-    pub(crate) fn plus(self, other: Request) -> Request {
+    /// Both together.
+    pub fn plus(self, other: Request) -> Request {
         Request {
             memory_bytes: self.memory_bytes.saturating_add(other.memory_bytes),
             vcores: self.vcores.saturating_add(other.vcores),
         }
     }
 
-    pub(crate) fn minus(self, other: Request) -> Request {
+    /// This without the other; no less than 0.
+    pub fn minus(self, other: Request) -> Request {
         Request {
             memory_bytes: self.memory_bytes.saturating_sub(other.memory_bytes),
             vcores: self.vcores.saturating_sub(other.vcores),

@@ -7,14 +7,23 @@ use super::*;
 use crate::workload::{ApplicationSpec, Errors, QueueSpec};
 
 /// What the masters of each queue may take.
-const LIMIT_BYTES: u64 = 10;
+const LIMIT: Request = memory(10);
 
-fn limited(_: usize) -> Option<u64> {
-    Some(LIMIT_BYTES)
+const fn memory(memory_bytes: u64) -> Request {
+    Request { memory_bytes, vcores: 0 }
+}
+
+fn limited(_: usize) -> Option<Request> {
+    Some(LIMIT)
 }
 
 fn master(name: &str, memory_bytes: u64) -> MasterSpec {
-    MasterSpec { name: name.to_owned(), memory_bytes, runs_already: false, lasts_ms: 7 }
+    MasterSpec {
+        name: name.to_owned(),
+        request: memory(memory_bytes),
+        runs_already: false,
+        lasts_ms: 7,
+    }
 }
 
 /// Applications of these names, queues and submissions.
@@ -61,7 +70,7 @@ fn a_master_waits_until_its_queue_has_room() {
     assert_eq!(masters.submitted(4, 7, limited), Some(7), "without a master");
     assert_eq!(masters.ended(4), None);
     assert_eq!(masters.start(9, limited), []);
-    assert_eq!(masters.start(9, |_| Some(12)), released(2, 9), "nodes were raised");
+    assert_eq!(masters.start(9, |_| Some(memory(12))), released(2, 9), "nodes were raised");
     assert!(!masters.holds_first(2) && !masters.any_waits());
 }
 
@@ -77,6 +86,21 @@ fn one_that_ends_lets_the_next_start_and_a_smaller_one_may_pass() {
     assert_eq!(masters.start(30, limited), []);
     masters.master_ended(0);
     assert_eq!(masters.start(37, limited), released(1, 37));
+}
+
+#[test]
+fn virtual_cores_count_too() {
+    let applications = [("one", 0, 0), ("two", 0, 0)];
+    let cores = |name, vcores| MasterSpec {
+        request: Request { memory_bytes: 1, vcores },
+        ..master(name, 1)
+    };
+    for (limit, starts) in [(4, Some(0)), (3, None)] {
+        let mut masters = masters(&applications, vec![cores("one", 1), cores("two", 3)]);
+        let limited = |_| Some(Request { vcores: limit, ..LIMIT });
+        assert_eq!(masters.submitted(0, 0, limited), Some(0));
+        assert_eq!(masters.submitted(1, 0, limited), starts, "{limit} virtual cores");
+    }
 }
 
 #[test]

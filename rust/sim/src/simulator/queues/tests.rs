@@ -7,50 +7,73 @@ use elastane_core::{Resources, SLOT_MS};
 use super::*;
 use crate::workload::{ApplicationSpec, Errors, MastersLimit};
 
-/// Applications of these queues and users, each with requests of so much memory.
+fn memory(memory_bytes: u64) -> Request {
+    Request { memory_bytes, vcores: 1 }
+}
+
+/// Applications of these queues and users, each with requests of so much memory, which alone counts.
 fn queues(queues: Vec<QueueSpec>, applications: &[(usize, &str, u64)]) -> Queues {
+    let of_memory: Vec<_> =
+        applications.iter().map(|(queue, user, bytes)| (*queue, *user, memory(*bytes))).collect();
+    counting(queues, &of_memory, false)
+}
+
+fn counting(
+    queues: Vec<QueueSpec>,
+    applications: &[(usize, &str, Request)],
+    virtual_cores_count: bool,
+) -> Queues {
     let actual = Demand::series(SLOT_MS, &[Resources::ZERO]).unwrap();
-    let spec = |(queue, user, memory_bytes): &(usize, &str, u64)| ApplicationSpec {
+    let spec = |(queue, user, request): &(usize, &str, Request)| ApplicationSpec {
         name: String::new(),
         queue: *queue,
         user: (*user).to_owned(),
         submitted_ms: 0,
         deadline_ms: None,
         executors: 1,
-        request: Request { memory_bytes: *memory_bytes, vcores: 1 },
+        request: *request,
         predicted: None,
         actual: actual.clone(),
         lengths: None,
         errors: Errors::default(),
     };
-    Queues::new(&Workload {
+    let workload = Workload {
         name: String::new(),
         machines: Vec::new(),
         heartbeat_ms: 1_000,
         queues,
         applications: applications.iter().map(spec).collect(),
         masters: Vec::new(),
-    })
+    };
+    Queues::new(&workload, virtual_cores_count)
+}
+
+/// What may be booked, by memory alone.
+fn all_of(memory_bytes: u64) -> Request {
+    Request { memory_bytes, vcores: 0 }
 }
 
 fn parent(path: &str, capacity: f64, maximum: f64) -> QueueSpec {
-    QueueSpec { is_leaf: false, maximum, ..QueueSpec::new(path, capacity) }
+    QueueSpec { is_leaf: false, maximum: Parts::both(maximum), ..QueueSpec::new(path, capacity) }
 }
 
 fn order(queues: &Queues, mut named: Vec<usize>) -> Vec<usize> {
-    queues.order(&mut named, |application| *application);
+    queues.order(&mut named, Request::default(), |application| *application);
     named
 }
 
 #[test]
 fn masters_have_a_part_of_what_the_other_queues_leave() {
-    let masters = Some(MastersLimit { part: 0.1, step_bytes: 4 });
+    let masters = Some(MastersLimit { part: 0.1, step: memory(4) });
     let queue = |path, capacity| QueueSpec { masters, ..QueueSpec::new(path, capacity) };
     let mut queues = queues(
-        vec![QueueSpec { maximum: 0.9, ..queue("root.a", 0.3) }, QueueSpec::new("root.b", 0.7)],
+        vec![
+            QueueSpec { maximum: Parts::both(0.9), ..queue("root.a", 0.3) },
+            QueueSpec::new("root.b", 0.7),
+        ],
         &[(1, "ada", 400), (1, "ada", 350), (0, "ada", 100)],
     );
-    let limit = |queues: &Queues| queues.masters_limit_bytes(0, 1_000).unwrap();
+    let limit = |queues: &Queues| queues.masters_limit(0, all_of(1_000)).unwrap().memory_bytes;
     assert_eq!(limit(&queues), 92, "a tenth of its maximum, in steps of 4");
     queues.started(0);
     assert_eq!(limit(&queues), 60, "of what root.b leaves");
@@ -58,19 +81,19 @@ fn masters_have_a_part_of_what_the_other_queues_leave() {
     assert_eq!(limit(&queues), 60, "its own counts as its own");
     queues.started(1);
     assert_eq!(limit(&queues), 32, "of its guarantee");
-    assert_eq!(queues.masters_limit_bytes(1, 1_000), None);
+    assert_eq!(queues.masters_limit(1, all_of(1_000)), None);
 }
 
 #[test]
 fn masters_have_a_part_of_what_the_queue_above_leaves() {
-    let masters = Some(MastersLimit { part: 0.1, step_bytes: 1 });
+    let masters = Some(MastersLimit { part: 0.1, step: memory(1) });
     let leaf = QueueSpec { masters, ..QueueSpec::new("root.p.a", 0.1) };
     let sibling = QueueSpec::new("root.p.b", 0.1);
     let all = vec![leaf, sibling, parent("root.p", 0.5, 0.6)];
     let mut queues = queues(all, &[(1, "ada", 200)]);
-    assert_eq!(queues.masters_limit_bytes(0, 1_000), Some(60));
+    assert_eq!(queues.masters_limit(0, all_of(1_000)), Some(all_of(60)));
     queues.started(0);
-    assert_eq!(queues.masters_limit_bytes(0, 1_000), Some(40), "less its sibling's");
+    assert_eq!(queues.masters_limit(0, all_of(1_000)), Some(all_of(40)), "less its sibling's");
 }
 
 #[test]
@@ -123,9 +146,9 @@ fn the_queues_below_one_stay_within_its_maximum_together() {
     let applications = [(0, "ada", 30), (1, "ada", 30), (2, "ada", 30)];
     let may_have = |maximum| {
         let mut queues = queues(all(maximum), &applications);
-        assert!(queues.may_have(1, 100));
+        assert!(queues.may_have(1, all_of(100)));
         queues.started(0);
-        (queues.may_have(1, 100), queues.may_have(2, 100))
+        (queues.may_have(1, all_of(100)), queues.may_have(2, all_of(100)))
     };
     assert_eq!(may_have(0.5), (false, true));
     assert_eq!(may_have(0.6), (true, true));
@@ -148,7 +171,7 @@ fn of_first_user(queue: QueueSpec, others_wait: bool) -> usize {
         queues.begins_to_wait(1);
     }
     for count in 0..10 {
-        if !queues.may_have(0, 100 * MIB) {
+        if !queues.may_have(0, all_of(100 * MIB)) {
             return count;
         }
         queues.started(0);
@@ -177,9 +200,9 @@ fn users_who_wait_share_a_queue() {
         for _ in 0..3 {
             queues.started(0);
         }
-        let beside = queues.may_have(0, 100 * MIB);
+        let beside = queues.may_have(0, all_of(100 * MIB));
         queues.waits_no_more(1);
-        (beside, queues.may_have(0, 100 * MIB))
+        (beside, queues.may_have(0, all_of(100 * MIB)))
     };
     assert_eq!(alone_again, (false, true));
 }
@@ -192,4 +215,22 @@ fn the_core_is_told_of_all_queues_and_their_limits_of_users() {
         shares.iter().map(|it| (it.queue.as_str(), it.is_leaf, it.maximum)).collect();
     assert_eq!(told, [("root", false, 1.0), ("root.a", true, 1.0), ("root.p", false, 0.6)]);
     assert_eq!(shares[1].user_limit.map(|limit| limit.factor), Some(2.0));
+}
+
+#[test]
+fn where_virtual_cores_count_the_dominant_share_does() {
+    let all = || vec![QueueSpec::new("root.b", 0.5), limited(1.0, 100.0)];
+    let of_cores = Request { memory_bytes: MIB, vcores: 4 };
+    let of_memory = Request { memory_bytes: 20 * MIB, vcores: 1 };
+    let bookable = Request { memory_bytes: 100 * MIB, vcores: 10 };
+    let mut queues = counting(all(), &[(0, "ada", of_memory), (1, "ada", of_cores)], true);
+    assert!(queues.need_bookable());
+    queues.started(0);
+    queues.started(1);
+    let mut named = vec![1, 0];
+    queues.order(&mut named, bookable, |application| *application);
+    assert_eq!(named, [0, 1], "a fifth of the memory, and two fifths of the virtual cores");
+    assert!(queues.may_have(1, bookable), "4 of 5 virtual cores");
+    queues.started(1);
+    assert!(!queues.may_have(1, bookable), "8 of 5 virtual cores");
 }
