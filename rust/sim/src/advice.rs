@@ -77,8 +77,8 @@ const ASSUMPTIONS: [&str; 9] = [
     "Use is what agents measured, scaled to a node that is not overloaded. The simulator's model slows down the \
      containers of an overloaded node.",
     "By memory, and by virtual cores where CapacityScheduler counts them, all queues keep their capacity and maximum \
-     capacity, and leaf queues their limits of users and of application masters. Not replayed: weights of users, a \
-     user's limit of masters, locality, reservations and preemption.",
+     capacity, and leaf queues their limits of users, and of application masters in all and of each user. Not replayed: \
+     weights of users, locality, reservations and preemption.",
     "Containers stay on nodes with the label of the node that they ran on. Nodes with a label that is not exclusive are \
      counted with those without a label.",
     "Every node has an agent, and mode enforce with the cluster's ceiling holds on every node and in every queue. The \

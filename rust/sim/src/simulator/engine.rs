@@ -204,8 +204,8 @@ impl<'a> Engine<'a> {
     }
 
     fn submitted(&mut self, application: usize, now_ms: i64) {
-        let limit = |queue| self.manager.masters_limit(queue);
-        match self.masters.submitted(application, now_ms, limit) {
+        let limits = |application| self.manager.masters_limits(application);
+        match self.masters.submitted(application, now_ms, limits) {
             Some(at_ms) => self.arrive(application, at_ms, now_ms),
             None if self.masters.holds_first(application) => {
                 let spec = &self.workload.applications[application];
@@ -218,8 +218,8 @@ impl<'a> Engine<'a> {
 
     /// Masters may have room that had none.
     fn start_masters(&mut self, now_ms: i64) {
-        let limit = |queue| self.manager.masters_limit(queue);
-        for Released { application, at_ms } in self.masters.start(now_ms, limit) {
+        let limits = |application| self.manager.masters_limits(application);
+        for Released { application, at_ms } in self.masters.start(now_ms, limits) {
             self.arrive(application, at_ms, now_ms);
         }
     }

@@ -1,19 +1,22 @@
-//! Application masters that wait until their queue's limit has room for them, as in CapacityScheduler.
+//! Application masters that wait until the limits of their queue and user have room for them, as in CapacityScheduler.
+
+mod taken;
+
+pub(super) use taken::MastersLimits;
 
 use std::collections::HashMap;
 
-use elastane_core::cluster::Request;
+use taken::{Payer, Taken};
 
 use crate::workload::{MasterSpec, Workload};
 
-/// Masters, and what each queue's take.
+/// Masters, and what those of each queue and user take.
 #[derive(Debug, Default)]
 pub(super) struct Masters {
     masters: Vec<Master>,
     /// By application, its master; none for those that need none.
     of: Vec<Option<usize>>,
-    /// By queue, the requests of the masters that run.
-    used: Vec<Request>,
+    taken: Taken,
     /// Masters in the order in which they began to wait.
     waiting: Vec<usize>,
 }
@@ -21,7 +24,9 @@ pub(super) struct Masters {
 #[derive(Debug)]
 struct Master {
     spec: MasterSpec,
-    queue: usize,
+    payer: Payer,
+    /// The first of its applications in the workload.
+    application: usize,
     /// The first submission of its applications.
     submitted_ms: i64,
     started_ms: Option<i64>,
@@ -50,13 +55,15 @@ impl Masters {
             workload.masters.iter().map(|it| (it.name.as_str(), it)).collect();
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut masters: Vec<Master> = Vec::new();
-        let of = workload.applications.iter().map(|application| {
+        let mut taken = Taken::new(workload.queues.len().max(1));
+        let of = workload.applications.iter().enumerate().map(|(number, application)| {
             let spec = *specs.get(application.name.as_str())?;
             let place = *places.entry(&spec.name).or_insert(masters.len());
             if place == masters.len() {
                 masters.push(Master {
                     spec: spec.clone(),
-                    queue: application.queue,
+                    payer: taken.payer(application),
+                    application: number,
                     submitted_ms: application.submitted_ms,
                     started_ms: None,
                     left: 0,
@@ -69,25 +76,24 @@ impl Masters {
             Some(place)
         });
         let of = of.collect();
-        let queues = workload.queues.len().max(1);
-        Self { masters, of, used: vec![Request::default(); queues], waiting: Vec::new() }
+        Self { masters, of, taken, waiting: Vec::new() }
     }
 
     /// An application is submitted. When it may arrive: as long after its master's start as it was submitted after the
-    /// first one; none while its master waits. `limit` is what the masters of a queue may take.
+    /// first one; none while its master waits. `limits` are what the masters of an application's queue and
+    /// user may take.
     pub(super) fn submitted(
         &mut self,
         application: usize,
         now_ms: i64,
-        limit: impl Fn(usize) -> Option<Request>,
+        limits: impl Fn(usize) -> MastersLimits,
     ) -> Option<i64> {
         let Some(place) = self.place_of(application) else {
             return Some(now_ms);
         };
         let master = &mut self.masters[place];
         if master.started_ms.is_none() && master.held.is_empty() {
-            let used = &mut self.used[master.queue];
-            if !master.starts(used, &limit, now_ms) {
+            if !master.starts(&mut self.taken, &limits, now_ms) {
                 self.waiting.push(place);
             }
         }
@@ -121,8 +127,7 @@ impl Masters {
     pub(super) fn master_ended(&mut self, application: usize) {
         if let Some(place) = self.place_of(application) {
             let master = &self.masters[place];
-            let used = &mut self.used[master.queue];
-            *used = used.minus(master.spec.request);
+            self.taken.ended(master.payer, master.spec.request);
         }
     }
 
@@ -130,13 +135,13 @@ impl Masters {
     pub(super) fn start(
         &mut self,
         now_ms: i64,
-        limit: impl Fn(usize) -> Option<Request>,
+        limits: impl Fn(usize) -> MastersLimits,
     ) -> Vec<Released> {
         let mut released = Vec::new();
-        let Self { masters, used, waiting, .. } = self;
+        let Self { masters, taken, waiting, .. } = self;
         waiting.retain(|place| {
             let master = &mut masters[*place];
-            let starts = master.starts(&mut used[master.queue], &limit, now_ms);
+            let starts = master.starts(taken, &limits, now_ms);
             if starts {
                 let held = std::mem::take(&mut master.held).into_iter();
                 released.extend(held.filter_map(|Held { application, submitted_ms }| {
@@ -156,18 +161,18 @@ impl Masters {
 }
 
 impl Master {
-    /// Starts it if its queue has room. CapacityScheduler starts one in any case.
+    /// Starts it if there is room.
     fn starts(
         &mut self,
-        used: &mut Request,
-        limit: impl Fn(usize) -> Option<Request>,
+        taken: &mut Taken,
+        limits: impl Fn(usize) -> MastersLimits,
         now_ms: i64,
     ) -> bool {
-        let with_it = used.plus(self.spec.request);
-        let fits = || limit(self.queue).is_none_or(|limit| with_it.fits_into(limit));
-        let starts = self.spec.runs_already || *used == Request::default() || fits();
+        let request = self.spec.request;
+        let has_room = || taken.has_room(self.payer, request, || limits(self.application));
+        let starts = self.spec.runs_already || has_room();
         if starts {
-            *used = with_it;
+            taken.started(self.payer, request);
             self.started_ms = Some(now_ms);
         }
         starts

@@ -14,6 +14,8 @@ struct User {
     used: Request,
     /// Its applications that wait for containers.
     waiting: usize,
+    /// Its applications that a limit of masters holds back.
+    held: usize,
 }
 
 /// All of them.
@@ -59,6 +61,26 @@ impl QueueUsers {
     pub(super) fn consumed(&self, queue: usize, bookable: Request) -> f64 {
         let users = self.by_queue[queue].iter();
         users.map(|user| dominant_share(self.users[*user].used, bookable)).sum()
+    }
+
+    /// The number of users of an application's queue with waiting containers or masters that are held back; that of the
+    /// application is one of them.
+    pub(super) fn active_for_masters(&self, application: usize) -> usize {
+        let own = self.of[application];
+        let users = self.by_queue[self.users[own].queue].iter();
+        let is_active = |place: &&usize| {
+            let User { waiting, held, .. } = self.users[**place];
+            **place == own || waiting > 0 || held > 0
+        };
+        users.filter(is_active).count()
+    }
+
+    pub(super) fn begins_to_be_held(&mut self, application: usize) {
+        self.users[self.of[application]].held += 1;
+    }
+
+    pub(super) fn is_held_no_more(&mut self, application: usize) {
+        self.users[self.of[application]].held -= 1;
     }
 
     pub(super) fn begins_to_wait(&mut self, application: usize) {

@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 use elastane_core::cluster::{QueueAmounts, QueueShare, Request};
 
 use super::amounts::{dominant_share, is_within, part_of, smaller};
+use super::masters::MastersLimits;
 use super::queue_users::QueueUsers;
-use crate::workload::{Parts, QueueSpec, Workload};
+use crate::workload::{MastersLimit, Parts, QueueSpec, Workload};
 
 /// The only queue of a workload without queues.
 const QUEUE: &str = "root.default";
@@ -137,7 +138,7 @@ impl Queues {
 
     /// What the masters of a queue may take, of what may be booked; none for any amount. As in CapacityScheduler a part of
     /// what the queue may have beside the others now, or of its guarantee where that is more.
-    pub(super) fn masters_limit(&self, queue: usize, bookable: Request) -> Option<Request> {
+    fn masters_limit(&self, queue: usize, bookable: Request) -> Option<Request> {
         let QueueSpec { capacity, masters, .. } = &self.queues[queue];
         let limit = masters.as_ref()?;
         let own = self.used[queue];
@@ -149,6 +150,37 @@ impl Queues {
         let usable = of_queues.fold(all, smaller);
         let guaranteed = part_of(bookable, *capacity);
         Some(limit.of(if guaranteed.fits_into(usable) { usable } else { guaranteed }))
+    }
+
+    /// What the masters of an application's queue and user may take, of what may be booked.
+    pub(super) fn masters_limits(&self, application: usize, bookable: Request) -> MastersLimits {
+        let (queue, _) = self.applications[application];
+        let of_queue = self.masters_limit(queue, bookable);
+        MastersLimits { of_queue, of_user: self.user_masters_limit(application, bookable) }
+    }
+
+    /// Of its queue's guarantee, as in CapacityScheduler. That of the queue holds beside it.
+    fn user_masters_limit(&self, application: usize, bookable: Request) -> Option<Request> {
+        let QueueSpec { capacity, masters, user_limit, .. } =
+            &self.queues[self.applications[application].0];
+        let (masters, limit) = masters.zip(*user_limit)?;
+        let of_each = 1.0 / self.users.active_for_masters(application) as f64;
+        let part = match limit.factor {
+            any if any < 0.0 => 1.0,
+            factor => of_each.max(limit.minimum_percent / 100.0).min(1.0) * factor,
+        };
+        let of_user = MastersLimit { part: masters.part * part, ..masters };
+        Some(of_user.of(part_of(bookable, *capacity)))
+    }
+
+    /// A limit of masters holds an application back.
+    pub(super) fn begins_to_be_held(&mut self, application: usize) {
+        self.users.begins_to_be_held(application);
+    }
+
+    /// The master of an application starts that was held back.
+    pub(super) fn is_held_no_more(&mut self, application: usize) {
+        self.users.is_held_no_more(application);
     }
 
     /// An application that waited for nothing asks for containers.

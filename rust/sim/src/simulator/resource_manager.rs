@@ -22,6 +22,7 @@ use elastane_runtime::{Deadline, Service};
 use super::agenda::Piece;
 use super::forecasts::Forecasts;
 use super::kinds::Kinds;
+use super::masters::MastersLimits;
 use super::policies::PolicyToSimulate;
 use super::queues::Queues;
 use super::settings::Settings;
@@ -142,15 +143,16 @@ impl ResourceManager {
         raised.map(|change| change.node.0 as usize).collect()
     }
 
-    /// What the masters of a queue may take; none for any amount.
-    pub(super) fn masters_limit(&self, queue: usize) -> Option<Request> {
-        self.queues.masters_limit(queue, self.bookable)
+    /// What the masters of an application's queue and user may take.
+    pub(super) fn masters_limits(&self, place: usize) -> MastersLimits {
+        self.queues.masters_limits(place, self.bookable)
     }
 
-    /// An application is submitted, and its queue's limit of masters holds it back. Nodes are raised for it: by one of
+    /// An application is submitted, and a limit of masters holds it back. Nodes are raised for it: by one of
     /// its executors, which has a share of the master.
     pub(super) fn held(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
         let id = self.register(place, spec, now_ms);
+        self.queues.begins_to_be_held(place);
         self.service.cluster_mut().set_standing(id, &[], Standing::Held);
         self.service.pending(id, Ask { count: 1, ..ask_of(spec) }, now_ms);
     }
@@ -159,6 +161,7 @@ impl ResourceManager {
     pub(super) fn arrived(&mut self, place: usize, spec: &ApplicationSpec, now_ms: i64) {
         match self.applications[place].id {
             Some(id) => {
+                self.queues.is_held_no_more(place);
                 let cluster = self.service.cluster_mut();
                 cluster.set_standing(id, &[], Standing::Ordered);
             }

@@ -13,8 +13,12 @@ const fn memory(memory_bytes: u64) -> Request {
     Request { memory_bytes, vcores: 0 }
 }
 
-fn limited(_: usize) -> Option<Request> {
-    Some(LIMIT)
+fn of_queue(limit: Request) -> MastersLimits {
+    MastersLimits { of_queue: Some(limit), of_user: None }
+}
+
+fn limited(_: usize) -> MastersLimits {
+    of_queue(LIMIT)
 }
 
 fn master(name: &str, memory_bytes: u64) -> MasterSpec {
@@ -28,6 +32,10 @@ fn master(name: &str, memory_bytes: u64) -> MasterSpec {
 
 /// Applications of these names, queues and submissions.
 fn masters(applications: &[(&str, usize, i64)], masters: Vec<MasterSpec>) -> Masters {
+    Masters::new(&workload(applications, masters))
+}
+
+fn workload(applications: &[(&str, usize, i64)], masters: Vec<MasterSpec>) -> Workload {
     let actual = Demand::series(SLOT_MS, &[Resources::ZERO]).unwrap();
     let spec = |(name, queue, submitted_ms): &(&str, usize, i64)| ApplicationSpec {
         name: (*name).to_owned(),
@@ -42,14 +50,14 @@ fn masters(applications: &[(&str, usize, i64)], masters: Vec<MasterSpec>) -> Mas
         lengths: None,
         errors: Errors::default(),
     };
-    Masters::new(&Workload {
+    Workload {
         name: String::new(),
         machines: Vec::new(),
         heartbeat_ms: 1_000,
         queues: vec![QueueSpec::new("root.a", 0.5), QueueSpec::new("root.b", 0.5)],
         applications: applications.iter().map(spec).collect(),
         masters,
-    })
+    }
 }
 
 fn released(application: usize, at_ms: i64) -> Vec<Released> {
@@ -70,7 +78,7 @@ fn a_master_waits_until_its_queue_has_room() {
     assert_eq!(masters.submitted(4, 7, limited), Some(7), "without a master");
     assert_eq!(masters.ended(4), None);
     assert_eq!(masters.start(9, limited), []);
-    assert_eq!(masters.start(9, |_| Some(memory(12))), released(2, 9), "nodes were raised");
+    assert_eq!(masters.start(9, |_| of_queue(memory(12))), released(2, 9), "nodes were raised");
     assert!(!masters.holds_first(2) && !masters.any_waits());
 }
 
@@ -97,7 +105,7 @@ fn virtual_cores_count_too() {
     };
     for (limit, starts) in [(4, Some(0)), (3, None)] {
         let mut masters = masters(&applications, vec![cores("one", 1), cores("two", 3)]);
-        let limited = |_| Some(Request { vcores: limit, ..LIMIT });
+        let limited = |_| of_queue(Request { vcores: limit, ..LIMIT });
         assert_eq!(masters.submitted(0, 0, limited), Some(0));
         assert_eq!(masters.submitted(1, 0, limited), starts, "{limit} virtual cores");
     }
@@ -111,8 +119,8 @@ fn one_starts_in_any_case_and_without_a_limit_all_do() {
     assert_eq!(limiting.submitted(0, 0, limited), Some(0));
     assert_eq!(limiting.submitted(1, 0, limited), None);
     let mut unlimited = masters(&applications, specs());
-    assert_eq!(unlimited.submitted(0, 0, |_| None), Some(0));
-    assert_eq!(unlimited.submitted(1, 0, |_| None), Some(0));
+    assert_eq!(unlimited.submitted(0, 0, |_| MastersLimits::default()), Some(0));
+    assert_eq!(unlimited.submitted(1, 0, |_| MastersLimits::default()), Some(0));
 }
 
 #[test]
@@ -142,4 +150,21 @@ fn all_of_one_name_have_one_master_and_come_as_late_as_it_does() {
     assert_eq!(masters.submitted(3, 90, limited), Some(130));
     assert_eq!((masters.ended(1), masters.ended(2)), (None, None));
     assert_eq!(masters.ended(3), Some(7));
+}
+
+#[test]
+fn a_users_masters_stay_within_its_limit() {
+    let applications = [("one", 0, 0), ("two", 0, 0), ("three", 0, 0)];
+    let mut workload =
+        workload(&applications, ["one", "two", "three"].map(|it| master(it, 4)).to_vec());
+    workload.applications[2].user = "bob".to_owned();
+    let mut masters = Masters::new(&workload);
+    let limits = |_| MastersLimits { of_queue: Some(memory(12)), of_user: Some(memory(7)) };
+    assert_eq!(masters.submitted(0, 0, limits), Some(0));
+    assert_eq!(masters.submitted(1, 0, limits), None);
+    assert_eq!(masters.submitted(2, 0, limits), Some(0), "of another user");
+    masters.master_ended(2);
+    assert_eq!(masters.start(5, limits), []);
+    masters.master_ended(0);
+    assert_eq!(masters.start(9, limits), released(1, 9));
 }

@@ -234,3 +234,27 @@ fn where_virtual_cores_count_the_dominant_share_does() {
     queues.started(1);
     assert!(!queues.may_have(1, bookable), "8 of 5 virtual cores");
 }
+
+#[test]
+fn a_users_masters_have_a_part_of_the_queues_guarantee() {
+    let limit = |factor, minimum_percent, applications: &[(usize, &str, u64)]| {
+        let masters = Some(MastersLimit { part: 0.1, step: memory(1) });
+        let mut queues =
+            queues(vec![QueueSpec { masters, ..limited(factor, minimum_percent) }], applications);
+        for held in 1..applications.len() {
+            queues.begins_to_be_held(held);
+        }
+        let limits = queues.masters_limits(0, all_of(1_000));
+        assert_eq!(limits.of_queue, Some(all_of(100)), "of all, since nothing else runs");
+        limits.of_user.unwrap().memory_bytes
+    };
+    let [alone, same, other] = [vec![], vec![(0, "ada", 1)], vec![(0, "bob", 1)]]
+        .map(|others| [vec![(0, "ada", 1)], others].concat());
+    assert_eq!(limit(1.0, 100.0, &other), 50, "a tenth of its half");
+    assert_eq!(limit(1.0, 25.0, &alone), 50);
+    assert_eq!(limit(1.0, 25.0, &same), 50, "another one of the same user");
+    assert_eq!(limit(1.0, 25.0, &other), 25, "half of it, since another user waits");
+    assert_eq!(limit(1.0, 60.0, &other), 30, "its minimum");
+    assert_eq!(limit(2.0, 25.0, &other), 50);
+    assert_eq!(limit(-1.0, 25.0, &other), 50, "without a factor all of the queue's");
+}
