@@ -113,6 +113,18 @@ impl Accounts {
         self.admit_without(names, booked, |_| Booked::default())
     }
 
+    /// Whether a container may start in the name of somebody in this queue.
+    pub(super) fn admit_any(&self, account: usize, booked: Booked) -> bool {
+        let mut purses = self.accounts[account].purses.iter();
+        purses.all(|purse| booked.fits_into(self.purses[*purse].room))
+    }
+
+    /// Whether a user has all that its limit allows.
+    pub(super) fn is_user_at_limit(&self, account_and_user: (usize, usize)) -> bool {
+        let of_user = self.of_users.get(&account_and_user).and_then(Option::as_ref);
+        of_user.is_some_and(|purse| !Booked::default().fits_into(purse.room))
+    }
+
     /// Whether it may start only because of what is rough.
     pub(super) fn is_rough_for(&self, names: (usize, usize), booked: Booked) -> bool {
         !self.admit_without(names, booked, |purse| purse.rough)

@@ -6,18 +6,25 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use super::accounts::Accounts;
 use super::queue::{Queue, is_held_up};
 use super::room::Room;
+use super::rough::{Line, amount_of};
 use super::{End, ExpectedStart, StartForecast, Waits};
+use crate::cluster::bookable::Booked;
 use crate::cluster::state::ApplicationId;
 
 /// The latest start that is forecast, in milliseconds: a day.
 const AHEAD_MS: i64 = 86_400_000;
 
-/// Number of steps: a queue or an application that is compared with a node is one, a start is [`STEPS_OF_A_START`]. What
-/// is left then has no expected start.
-const STEPS: usize = 1_000_000;
+/// The time that a forecast may take. A queue or an application that is compared with a node is one step, a start is
+/// [`STEPS_OF_A_START`]. Applications that are left then have rough starts.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cluster) struct Steps {
+    /// For the look at what could start now.
+    pub(in crate::cluster) now: usize,
+    /// With those of that look.
+    pub(in crate::cluster) all: usize,
+}
 
-/// Number of steps that the look at what could start now may take.
-const STEPS_NOW: usize = STEPS / 2;
+const STEPS: Steps = Steps { now: 500_000, all: 1_000_000 };
 
 const STEPS_OF_A_START: usize = 10;
 
@@ -36,24 +43,26 @@ const UNKNOWN_LENGTH_MS: i64 = 600_000;
 
 /// What happens, with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+pub(super) enum Event {
     End(usize),
     Starves(usize),
 }
 
-struct Flow {
-    now_ms: i64,
+pub(super) struct Flow {
+    pub(super) now_ms: i64,
     starvation_wait_ms: i64,
-    rooms: Vec<Room>,
+    pub(super) rooms: Vec<Room>,
     /// All that ran at first, and all that was started since.
-    ends: Vec<End>,
-    agenda: BinaryHeap<Reverse<(i64, Event)>>,
-    waiting: Vec<Waits>,
-    queues: Vec<Queue>,
-    accounts: Accounts,
+    pub(super) ends: Vec<End>,
+    pub(super) agenda: BinaryHeap<Reverse<(i64, Event)>>,
+    pub(super) waiting: Vec<Waits>,
+    pub(super) queues: Vec<Queue>,
+    pub(super) accounts: Accounts,
     /// The nodes that had room for somebody when they were last compared.
     open: BTreeSet<usize>,
-    expected: HashMap<ApplicationId, ExpectedStart>,
+    pub(super) expected: HashMap<ApplicationId, ExpectedStart>,
+    /// How much was started after now, by line and user.
+    pub(super) started: HashMap<(Line, usize), f64>,
     /// Applications whose start is still unknown.
     unknown: usize,
     /// The least memory that anybody waits for.
@@ -65,15 +74,22 @@ impl StartForecast {
     /// When each application's next container starts. Those without an entry start later than in a day, or when is not
     /// known.
     pub fn run(self) -> HashMap<ApplicationId, ExpectedStart> {
+        self.run_within(STEPS)
+    }
+
+    pub(in crate::cluster) fn run_within(
+        self,
+        steps: Steps,
+    ) -> HashMap<ApplicationId, ExpectedStart> {
         if self.waiting.is_empty() {
             return HashMap::new();
         }
-        Flow::new(self).run()
+        Flow::new(self, steps.now).run(steps)
     }
 }
 
 impl Flow {
-    fn new(copy: StartForecast) -> Self {
+    fn new(copy: StartForecast, steps_left: usize) -> Self {
         let StartForecast {
             now_ms, rooms, ends, mut waiting, accounts, starvation_wait_ms, ..
         } = copy;
@@ -100,30 +116,38 @@ impl Flow {
             accounts,
             open: BTreeSet::new(),
             expected: HashMap::new(),
+            started: HashMap::new(),
             smallest_bytes: smallest.unwrap_or(0),
-            steps_left: STEPS_NOW,
+            steps_left,
         }
     }
 
-    fn run(mut self) -> HashMap<ApplicationId, ExpectedStart> {
+    fn run(mut self, steps: Steps) -> HashMap<ApplicationId, ExpectedStart> {
         for room in 0..self.rooms.len() {
             self.fill(room, self.now_ms);
         }
-        if self.steps_left == 0 {
-            // Who could start now is not known, and so neither is what they would take from the others.
-            self.expected.clear();
-            self.agenda.clear();
-        }
-        self.steps_left += STEPS - STEPS_NOW;
+        let is_now_known = self.steps_left > 0;
+        let taken = steps.now - self.steps_left;
+        self.steps_left = steps.all.saturating_sub(taken);
         let latest_ms = self.now_ms.saturating_add(AHEAD_MS);
-        while let Some(Reverse((at_ms, event))) = self.agenda.pop() {
+        let mut reached_ms = self.now_ms;
+        while let Some(Reverse((at_ms, event))) = self.agenda.peek().copied() {
             if self.unknown == 0 || self.steps_left == 0 || at_ms > latest_ms {
                 break;
             }
+            self.agenda.pop();
+            reached_ms = at_ms;
             match event {
                 Event::End(place) => self.end(place, at_ms),
                 Event::Starves(place) => self.starves(place, at_ms),
             }
+        }
+        if !is_now_known {
+            // Others may start now on the nodes that were not looked at.
+            self.expected.values_mut().for_each(|start| start.is_rough = true);
+        }
+        if self.unknown > 0 && (self.steps_left == 0 || !is_now_known) {
+            self.extrapolate(reached_ms, latest_ms);
         }
         for (application, planned) in
             self.waiting.iter().filter_map(|it| Some((it.application, it.planned?)))
@@ -189,29 +213,35 @@ impl Flow {
     }
 
     /// The place of what goes to a node next, and the account that it takes from.
-    fn next_for(&mut self, room: usize, at_ms: i64) -> Option<(usize, usize)> {
-        let label = self.rooms[room].label;
-        let accounts = &self.accounts;
+    fn next_for(&mut self, place: usize, at_ms: i64) -> Option<(usize, usize)> {
+        let Self { accounts, queues, rooms, .. } = &*self;
+        let room = &rooms[place];
         let served = |queue: usize| {
-            let account = accounts.known(queue, label)?;
+            let account = accounts.known(queue, room.label)?;
             Some((accounts.accounts[account].served(), queue, account))
         };
-        let free_bytes = self.rooms[room].free.memory_bytes;
-        let asks_the_young = self.asks_the_young(room, at_ms);
-        let waits = (0..self.queues.len()).filter(|queue| {
-            let queue = &self.queues[*queue];
-            queue.smallest_bytes <= free_bytes
-                && (queue.is_young || !asks_the_young)
+        let asks_the_young = self.asks_the_young(place, at_ms);
+        let fits = |(label, least): &(Option<usize>, Booked)| {
+            room.is_for(*label) && least.fits_into(room.free)
+        };
+        let waits = (0..queues.len()).filter(|queue| {
+            let queue = &queues[*queue];
+            (queue.is_young || !asks_the_young)
                 && queue.startable().next().is_some()
+                && queue.asks.iter().any(fits)
         });
-        let mut in_order: Vec<_> = waits.filter_map(served).collect();
+        let may_take = |(_, queue, account): &(f64, usize, usize)| {
+            let mut asks = queues[*queue].asks.iter();
+            asks.any(|ask| fits(ask) && accounts.admit_any(*account, ask.1))
+        };
+        let mut in_order: Vec<_> = waits.filter_map(served).filter(may_take).collect();
         let looked_at = self.queues.len() / LOOKS_OF_A_STEP;
         self.steps_left = self.steps_left.saturating_sub(looked_at);
         in_order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (_, queue, account) in in_order {
             self.steps_left = self.steps_left.saturating_sub(1);
-            if let Some(place) = self.first_of(queue, (room, account), at_ms) {
-                return Some((place, account));
+            if let Some(first) = self.first_of(queue, (place, account), at_ms) {
+                return Some((first, account));
             }
         }
         None
@@ -261,7 +291,7 @@ impl Flow {
         let has_waited_ms = self.now_ms.saturating_sub(waits.since_ms);
         if is_first && at_ms <= self.now_ms && is_held_up(has_waited_ms) {
             self.unknown -= 1;
-            self.queues[queue].remove(place);
+            self.queues[queue].remove(place, waits.is_held);
             return;
         }
         let starves = at_ms.saturating_sub(waits.since_ms) >= self.starvation_wait_ms;
@@ -269,6 +299,7 @@ impl Flow {
         waits.containers = waits.containers.saturating_sub(1);
         let is_last = waits.containers == 0;
         let Waits { application, load, user, is_master, length_ms, is_held, .. } = *waits;
+        let line = Line::of(waits);
         let names = (account, user);
         let mut is_rough = self.rooms[room].is_rough_for(&load, starves)
             || self.accounts.is_rough_for(names, load.booked);
@@ -280,12 +311,16 @@ impl Flow {
         }
         self.rooms[room].take(&load, is_rough);
         self.accounts.take(names, load.booked, is_rough);
+        if at_ms > self.now_ms {
+            let started = self.started.entry((line, user)).or_default();
+            *started += amount_of(load.booked, is_held);
+        }
         if is_first {
             self.unknown -= 1;
             self.expected.insert(application, ExpectedStart { at_ms, is_rough });
         }
         if is_last {
-            self.queues[queue].remove(place);
+            self.queues[queue].remove(place, is_held);
         }
         let end_ms = at_ms.saturating_add(length_ms.unwrap_or(UNKNOWN_LENGTH_MS));
         let is_rough = is_rough || length_ms.is_none();

@@ -3,7 +3,8 @@
 //! The plan of starts ([`crate::cluster::StartSearch`]) covers the first applications, on nodes where the core decides,
 //! by demand over time. The forecast covers the others: it lets the containers that run end when they are predicted to, and
 //! lets those that wait start in the order of their queues, on any node with room by request and, where the core decides,
-//! for the mean of their demand. It holds back nobody. Of the forecast and the plan, the earlier counts.
+//! for the mean of their demand. It holds back nobody. Where thousands wait, it is stopped after a number of steps, and the
+//! others have rough starts. Of the forecast and the plan, the earlier counts.
 //! `docs/decisions/0052` has the reasons.
 //!
 //! It reads a copy that is taken in short steps, and runs without the cluster.
@@ -13,6 +14,7 @@ mod copy;
 mod flow;
 mod queue;
 mod room;
+mod rough;
 
 use std::cmp::Reverse;
 
@@ -20,6 +22,8 @@ use crate::cluster::Cluster;
 use crate::cluster::state::ApplicationId;
 use crate::ids::NodeId;
 use accounts::Accounts;
+#[cfg(test)]
+pub(in crate::cluster) use flow::Steps;
 use room::{Load, Room};
 
 /// A copy of what runs and waits.
@@ -41,7 +45,7 @@ pub struct StartForecast {
 pub struct ExpectedStart {
     /// In Unix milliseconds.
     pub at_ms: i64,
-    /// Whether it depends on the end of a container whose length is not predicted.
+    /// Whether it depends on the end of a container whose length is not predicted, or is extrapolated.
     pub is_rough: bool,
 }
 

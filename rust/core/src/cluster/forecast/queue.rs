@@ -1,6 +1,7 @@
 //! What waits in one leaf queue.
 
 use super::Waits;
+use crate::cluster::bookable::Booked;
 
 /// An application that could start now by all that is known, and has waited for this long, is held up by something
 /// unknown, such as a placement constraint. It has no expected start, and takes nothing.
@@ -20,8 +21,8 @@ pub(super) struct Queue {
     /// How many of these may start, and how many of them since an end that is not predicted.
     pub(super) masters: u32,
     pub(super) rough_masters: u32,
-    /// The least memory that anybody waits for.
-    pub(super) smallest_bytes: i64,
+    /// The least of each resource that anybody waits for, by the number of the label that is asked for.
+    pub(super) asks: Vec<(Option<usize>, Booked)>,
     /// Whether somebody has begun to wait only now.
     pub(super) is_young: bool,
 }
@@ -30,9 +31,11 @@ impl Queue {
     pub(super) fn add(&mut self, place: usize, waits: &Waits, now_ms: i64) {
         let places = if waits.is_held { &mut self.held } else { &mut self.waiting };
         places.push(place);
-        let bytes = waits.load.booked.memory_bytes;
-        let is_first = self.waiting.len() + self.held.len() == 1;
-        self.smallest_bytes = if is_first { bytes } else { bytes.min(self.smallest_bytes) };
+        let booked = waits.load.booked;
+        match self.asks.iter_mut().find(|(label, _)| *label == waits.label) {
+            Some((_, least)) => *least = least.min(booked),
+            None => self.asks.push((waits.label, booked)),
+        }
         self.is_young |= !is_held_up(now_ms.saturating_sub(waits.since_ms));
     }
 
@@ -42,8 +45,16 @@ impl Queue {
         held.iter().chain(&self.waiting).copied()
     }
 
-    pub(super) fn remove(&mut self, place: usize) {
-        self.waiting.retain(|other| *other != place);
-        self.held.retain(|other| *other != place);
+    /// Those that have more to start, in order, and before them those that are held.
+    pub(super) fn left(&self) -> impl Iterator<Item = usize> {
+        self.held.iter().chain(&self.waiting).copied()
+    }
+
+    pub(super) fn remove(&mut self, place: usize, is_held: bool) {
+        let places = if is_held { &mut self.held } else { &mut self.waiting };
+        // They were added in the order of their places.
+        if let Ok(at) = places.binary_search(&place) {
+            places.remove(at);
+        }
     }
 }

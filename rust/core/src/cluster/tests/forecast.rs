@@ -10,6 +10,8 @@ use crate::SLOT_MS;
 use crate::cluster::{ExpectedStart, StartForecast, plan_starts};
 use crate::policy::{ElastanePolicy, Favor};
 
+mod long_queues;
+
 /// Two nodes of 8 GB where CapacityScheduler decides.
 fn observed() -> (Cluster, [NodeId; 2]) {
     let settings = ClusterSettings { enforce: false, ..settings() };
