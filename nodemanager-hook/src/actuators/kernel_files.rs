@@ -64,9 +64,11 @@ impl KernelFiles {
         file: LimitFile,
         value: Value,
     ) -> Result<bool, KernelFileError> {
-        if file.shows_as(value, self.value(group, file)?) {
+        let shown = self.value(group, file)?;
+        if file.shows_as(value, shown) {
             return Ok(false);
         }
+        let raises_version_1 = file == LimitFile::MemoryLimit && value.is_looser_than(shown);
         let known = self.groups.entry(group.into()).or_default();
         known.values.remove(&file);
         let mut write = || {
@@ -74,6 +76,7 @@ impl KernelFiles {
             known.write(group, file, value)
         };
         match &self.raises {
+            Some(raises) if raises_version_1 => raises.alone(group, write)?,
             Some(raises) => raises.unless_risen(group, file, write)?,
             None => write()?,
         }

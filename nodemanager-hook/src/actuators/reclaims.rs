@@ -136,8 +136,9 @@ impl Lowering {
         // v1 sets a limit only after it has reclaimed: a value written meanwhile may be lost by now.
         let mut last = None;
         loop {
-            let newest = state.lock().newest;
+            // In this order: the agent supersedes the write before it takes the raise over.
             let risen = raises.risen(&change.group, change.file);
+            let newest = state.lock().newest;
             let wanted = newest.into_iter().chain(risen).reduce(Value::looser);
             let Some(value) = wanted.filter(|_| wanted != last) else {
                 return Lowered { change, outcome: written.map(|()| last.is_none()) };

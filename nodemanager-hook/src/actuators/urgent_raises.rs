@@ -40,7 +40,7 @@ struct Group {
     path: PathBuf,
     version: Version,
     memory: GroupMemory,
-    /// Locked while a raise is under way, and while the agent writes `memory.max`.
+    /// Locked while a raise is under way, while the agent writes `memory.max`, and while it raises a limit of version 1.
     state: Mutex<State>,
 }
 
@@ -68,7 +68,7 @@ impl UrgentRaises {
         Ok(())
     }
 
-    /// Returns after a raise that is under way, with the outcome that [`Self::take`] would return.
+    /// Returns after a raise that is under way, with the outcome that [`Self::take`] would pass on.
     pub fn forbid(&self, id: WatchId) -> Option<Result<u64, KernelFileError>> {
         let group = self.groups.lock().remove(&id)?;
         let mut state = group.state.lock();
@@ -94,10 +94,25 @@ impl UrgentRaises {
         }
     }
 
-    /// The limit that rose since the last call, in bytes, or why none could.
-    pub fn take(&self, id: WatchId) -> Option<Result<u64, KernelFileError>> {
+    /// Passes on the limit that rose since the last call, in bytes, or why none could. It counts as taken over when
+    /// `take_over` returns: until then [`Self::risen`] waits, so that a thread ends its write with this limit or with what
+    /// `take_over` superseded the write by.
+    pub fn take<T>(
+        &self,
+        id: WatchId,
+        take_over: impl FnOnce(Result<u64, KernelFileError>) -> T,
+    ) -> Option<T> {
         let group = self.groups.lock().get(&id).cloned()?;
-        group.state.lock().outcome.take()
+        let mut state = group.state.lock();
+        state.outcome.take().map(take_over)
+    }
+
+    /// Lets the agent raise a limit of version 1 while nobody else does. Otherwise a raise that read the limit before could
+    /// write a lower one after it. The kernel reclaims nothing meanwhile.
+    pub(super) fn alone<T>(&self, group: &Path, write: impl FnOnce() -> T) -> T {
+        let known = self.groups.lock().values().find(|known| known.path == group).cloned();
+        let _state = known.as_ref().map(|known| known.state.lock());
+        write()
     }
 
     /// Lets the agent write a limit file unless the group's limit rose and the agent computed the new value without the raise.

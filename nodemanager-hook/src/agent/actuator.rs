@@ -17,7 +17,7 @@ use crate::{
         UrgentRaises, Value, container_of, empty_group, read_limit, take_back,
     },
     audit::{Audit, Reason},
-    cgroups::Hierarchies,
+    cgroups::{Controller, Hierarchies},
     container_id::ContainerId,
     journal::{Journal, JournalError},
     sensors::{Device, ProcFs},
@@ -217,8 +217,17 @@ impl Actuator {
     /// would count as a raise, and so not be lowered in steps by threads.
     fn take_over_raises(&mut self, wanted: &mut Wanted<'_>) {
         let (id, container) = (wanted.id, &mut *wanted.container);
-        let former = container.former_raise.take();
-        let newest = container.watched.and_then(|(watch, _)| self.urgent_raises.take(watch));
+        let place = container.limiter.place(Controller::Memory);
+        // A write that a thread began before the raise may end after it.
+        let superseded = |outcome: Result<u64, KernelFileError>| {
+            if let (Some(place), Ok(limit_bytes)) = (place, &outcome) {
+                self.lowerings.supersede_by_raise(place, *limit_bytes);
+            }
+            outcome
+        };
+        let former = container.former_raise.take().map(superseded);
+        let watch = container.watched.map(|(watch, _)| watch);
+        let newest = watch.and_then(|watch| self.urgent_raises.take(watch, superseded));
         for outcome in former.into_iter().chain(newest) {
             let Some(limit_bytes) = self.troubles.check_of("limits", id, outcome) else {
                 let risen = container.limiter.take_over_failed_raise(&mut self.files);
@@ -229,8 +238,6 @@ impl Actuator {
             };
             let message = format!("{id}: its memory limit rose while the agent was busy");
             self.troubles.warn("limits raised while the agent was busy", message);
-            // A write that a thread began before the raise may end after it.
-            self.lowerings.supersede_by_raise(container, limit_bytes);
             let risen = container.limiter.take_over_raise(limit_bytes, &mut self.files);
             if !risen.is_empty() {
                 let risen: Vec<&Change> = risen.iter().collect();

@@ -13,7 +13,7 @@ use super::{
     container::NodeContainer,
 };
 use crate::{
-    actuators::{Change, LimitStep, Lowered, Reclaims, reclaiming},
+    actuators::{Change, LimitPlace, LimitStep, Lowered, Reclaims, reclaiming},
     audit::Reason,
     cgroups::Controller,
     container_id::ContainerId,
@@ -61,12 +61,10 @@ impl Lowerings {
         }
     }
 
-    /// Makes the open write of a container's limit end with the limit to which it has risen.
-    pub fn supersede_by_raise(&self, container: &NodeContainer, limit_bytes: u64) {
-        if let Some(place) = container.limiter.place(Controller::Memory) {
-            let (file, value) = reclaiming(place.version, limit_bytes);
-            self.reclaims.supersede(&Change { group: place.group.clone(), file, value });
-        }
+    /// Makes the open write of a limit end with the limit to which it has risen.
+    pub fn supersede_by_raise(&self, place: &LimitPlace, limit_bytes: u64) {
+        let (file, value) = reclaiming(place.version, limit_bytes);
+        self.reclaims.supersede(&Change { group: place.group.clone(), file, value });
     }
 }
 

@@ -1,11 +1,12 @@
 use std::{
     fs::{self, File, OpenOptions},
-    io::Read,
+    io::{Read, Write},
     os::unix::fs::OpenOptionsExt,
-    slice, thread,
+    thread,
 };
 
 use nix::{fcntl::OFlag, sys::stat::Mode, unistd::mkfifo};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::*;
 use crate::{
@@ -55,10 +56,42 @@ fn reader(group: &tempfile::TempDir) -> File {
 }
 
 /// What has been written so far.
-fn text(mut reader: &File) -> String {
-    let mut bytes = [0; 64];
-    let count = reader.read(&mut bytes).unwrap();
-    String::from_utf8_lossy(&bytes[..count]).into_owned()
+fn text(reader: &File) -> String {
+    some_text(reader).unwrap()
+}
+
+/// None if nothing has been written.
+fn some_text(mut reader: &File) -> Option<String> {
+    let mut bytes = [0; 4096];
+    match reader.read(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+        count => Some(String::from_utf8_lossy(&bytes[..count.unwrap()]).into_owned()),
+    }
+}
+
+/// Fills a pipe with blanks, so that the next write waits until somebody reads.
+fn full_pipe(path: &Path) -> File {
+    let open = |options: &mut OpenOptions| {
+        options.custom_flags(OFlag::O_NONBLOCK.bits()).open(path).unwrap()
+    };
+    let reader = open(OpenOptions::new().read(true));
+    let mut writer = open(OpenOptions::new().write(true));
+    while writer.write(&[b' '; 4096]).is_ok() {}
+    reader
+}
+
+/// Waits until a thread has opened a full pipe to write.
+fn wait_for_writer(reader: &File) {
+    let deadline = Instant::now() + PATIENCE;
+    let has_none = || {
+        let mut reader = [PollFd::new(reader, PollFlags::IN)];
+        poll(&mut reader, Some(&Timespec::default())).unwrap();
+        reader[0].revents().contains(PollFlags::HUP)
+    };
+    while has_none() {
+        assert!(Instant::now() < deadline, "the write does not begin");
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn read(group: &tempfile::TempDir) -> String {
@@ -92,37 +125,88 @@ fn wait_for_begin(reclaims: &Reclaims, groups: &[tempfile::TempDir]) {
     }
 }
 
-#[test]
-fn a_later_value_of_the_agent_does_not_undo_a_raise_that_it_has_not_taken_over() {
-    const MIB: u64 = 1 << 20;
-    let id = WatchId(1);
-    // The watch raises the limit from 200 MiB to 264 MiB.
-    for (later_mib, expected_mib) in [(240, 264), (300, 300)] {
+const MIB: u64 = 1 << 20;
+const WATCH: WatchId = WatchId(1);
+
+/// A group whose watch has raised the limit from 200 MiB to 264 MiB while a thread writes an earlier one.
+struct Raised {
+    group: tempfile::TempDir,
+    /// Of the file that the thread has opened. It waits until somebody reads the file.
+    stuck: File,
+    raises: Arc<UrgentRaises>,
+    reclaims: Reclaims,
+}
+
+impl Raised {
+    fn new() -> Self {
         let group = tempfile::tempdir().unwrap();
-        let set = |file: &str, text: &str| fs::write(group.path().join(file), text).unwrap();
-        let high = |mib| Change {
-            file: LimitFile::MemoryHigh,
-            ..change(group.path(), wake_at(mib * MIB))
-        };
-        let (path, stuck) = (group.path().join("memory.high"), group.path().join("stuck"));
-        mkfifo(&path, Mode::S_IRWXU).unwrap();
         let raises = Arc::new(UrgentRaises::new(64 * MIB));
-        let mut reclaims = Reclaims::start(Arc::clone(&raises)).unwrap();
-        reclaims.lower(high(180)).unwrap();
-        wait_for_begin(&reclaims, slice::from_ref(&group));
-        // The thread waits until somebody reads the file that it opens.
-        fs::rename(&path, &stuck).unwrap();
+        let reclaims = Reclaims::start(Arc::clone(&raises)).unwrap();
+        let path = group.path().join("memory.high");
+        mkfifo(&path, Mode::S_IRWXU).unwrap();
+        let stuck = full_pipe(&path);
+        let mut raised = Self { group, stuck, raises, reclaims };
+        raised.reclaims.lower(raised.high(180)).unwrap();
+        wait_for_writer(&raised.stuck);
+        fs::rename(&path, raised.group.path().join("stuck")).unwrap();
+        let set = |file: &str, text: &str| fs::write(raised.group.path().join(file), text).unwrap();
         set("memory.high", &wake_at(200 * MIB).to_string());
         set("memory.max", &(200 * MIB).to_string());
         set("memory.stat", &format!("anon {}\nfile 0\nfile_mapped 0\n", 136 * MIB));
         set("memory.current", &(136 * MIB).to_string());
-        raises.allow(id, group.path(), Version::Two).unwrap();
-        raises.raise(id);
-        reclaims.supersede(&high(later_mib));
-        let _reader = OpenOptions::new().read(true).write(true).open(&stuck).unwrap();
-        assert!(!collect(&mut reclaims, 1).remove(0).outcome.unwrap());
-        assert_eq!(fs::read_to_string(&path).unwrap(), wake_at(expected_mib * MIB).to_string());
-        assert_eq!(raises.take(id).unwrap().unwrap(), 264 * MIB);
+        raised.raises.allow(WATCH, raised.group.path(), Version::Two).unwrap();
+        raised.raises.raise(WATCH);
+        raised
+    }
+
+    fn high(&self, mib: u64) -> Change {
+        let file = LimitFile::MemoryHigh;
+        Change { file, ..change(self.group.path(), wake_at(mib * MIB)) }
+    }
+
+    /// Lets the thread go on, and waits until it has written.
+    fn let_go(&self) {
+        let (mut all, deadline) = (String::new(), Instant::now() + PATIENCE);
+        while all != wake_at(180 * MIB).to_string() {
+            assert!(Instant::now() < deadline, "the thread has written `{all}`");
+            match some_text(&self.stuck) {
+                Some(text) => all.push_str(text.trim_start()),
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+
+    fn assert_ends_at(mut self, mib: u64) {
+        assert!(!collect(&mut self.reclaims, 1).remove(0).outcome.unwrap());
+        let path = self.group.path().join("memory.high");
+        assert_eq!(fs::read_to_string(path).unwrap(), wake_at(mib * MIB).to_string());
+    }
+}
+
+#[test]
+fn a_later_value_of_the_agent_does_not_undo_a_raise_that_it_has_not_taken_over() {
+    for (later_mib, expected_mib) in [(240, 264), (300, 300)] {
+        let raised = Raised::new();
+        raised.reclaims.supersede(&raised.high(later_mib));
+        raised.let_go();
+        let raises = Arc::clone(&raised.raises);
+        raised.assert_ends_at(expected_mib);
+        assert_eq!(raises.take(WATCH, Result::unwrap), Some(264 * MIB));
+    }
+}
+
+#[test]
+fn a_write_that_ends_while_the_agent_takes_a_raise_over_ends_with_the_raise() {
+    for _ in 0..5 {
+        let raised = Raised::new();
+        raised.reclaims.supersede(&raised.high(240));
+        let taken = raised.raises.take(WATCH, |risen| {
+            assert_eq!(risen.unwrap(), 264 * MIB);
+            raised.let_go();
+            raised.reclaims.supersede(&raised.high(264));
+        });
+        assert!(taken.is_some(), "no raise");
+        raised.assert_ends_at(264);
     }
 }
 

@@ -1,4 +1,10 @@
-use std::fs;
+use std::{
+    fs::{self, OpenOptions},
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::{sys::stat::Mode, unistd::mkfifo};
 
 use super::*;
 use crate::actuators::{Change, KernelFiles};
@@ -42,7 +48,7 @@ impl Rising {
     }
 
     fn taken_mib(&self) -> Option<u64> {
-        self.raises.take(ID).map(|risen| risen.unwrap() / MIB)
+        self.raises.take(ID, |risen| risen.unwrap() / MIB)
     }
 }
 
@@ -109,6 +115,40 @@ fn a_limit_does_not_rise_while_the_agent_writes_what_kills() {
     assert_eq!(raise_during(LimitFile::MemoryMax), [200, 136]);
     // The kernel may take long to reclaim for this one.
     assert_eq!(raise_during(LimitFile::MemoryHigh), [264, 200]);
+}
+
+#[test]
+fn a_limit_of_version_1_does_not_rise_while_the_agent_raises_it() {
+    let (directory, raises) = (tempfile::tempdir().unwrap(), Arc::new(UrgentRaises::new(64 * MIB)));
+    let (group, file) = (directory.path(), LimitFile::MemoryLimit);
+    let stat = format!("total_rss {}\ntotal_cache 0\ntotal_mapped_file 0\n", 136 * MIB);
+    fs::write(group.join("memory.stat"), stat).unwrap();
+    raises.allow(ID, group, Version::One).unwrap();
+    let mut files = KernelFiles::beside(Arc::clone(&raises));
+    files.remember_value(&Change { group: group.into(), file, value: Value::AtMost(200 * MIB) });
+    let path = group.join(file.name());
+    mkfifo(&path, Mode::S_IRWXU).unwrap();
+    let known = Arc::clone(&raises.groups.lock()[&ID]);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut is_locked = false;
+    let _reader = thread::scope(|scope| {
+        // Waits until somebody reads the file.
+        scope.spawn(|| files.write(group, file, Value::AtMost(1024 * MIB)));
+        while !is_locked && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(1));
+            is_locked = known.state.try_lock().is_none();
+        }
+        if is_locked {
+            raises.raise(ID);
+        }
+        OpenOptions::new().read(true).write(true).open(&path).unwrap()
+    });
+    assert!(is_locked, "a raise may begin");
+    assert!(raises.take(ID, drop).is_none(), "it rose");
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, (200 * MIB).to_string()).unwrap();
+    raises.raise(ID);
+    assert_eq!(raises.take(ID, Result::unwrap), Some(264 * MIB));
 }
 
 #[test]
