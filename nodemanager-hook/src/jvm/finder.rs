@@ -59,13 +59,14 @@ impl Jvms {
         let mut errors = Vec::new();
         let mut looks = MOST_LOOKS;
         self.has_waiting = false;
-        // Another container is the first one each time.
-        self.first = (self.first + 1) % containers.len().max(1);
-        let (before, from_first) = containers.split_at(self.first);
-        for processes in from_first.iter().chain(before) {
+        let (before, from_first) = containers.split_at(self.first.min(containers.len()));
+        // The first one that has to wait is the first one of the next call.
+        let mut served = None;
+        for (number, processes) in from_first.iter().chain(before).enumerate() {
             for key in self.due_of(processes, now) {
                 if looks == 0 {
                     self.has_waiting = true;
+                    served.get_or_insert(number);
                     break;
                 }
                 looks -= 1;
@@ -80,6 +81,7 @@ impl Jvms {
                 }
             }
         }
+        self.first = (self.first + served.unwrap_or(0)) % containers.len().max(1);
         errors
     }
 
@@ -139,6 +141,23 @@ mod tests {
         let (second, has_all) = looks(start + FIRST_WAIT / 2);
         assert_eq!((second.len(), has_all), (5, true));
         assert!(first.is_disjoint(&second));
+    }
+
+    #[test]
+    fn containers_whose_processes_are_always_due_take_turns() {
+        const CONTAINERS: usize = 40;
+        let all = keys(CONTAINERS * 100);
+        let containers: Vec<&[ProcessKey]> = all.chunks(100).collect();
+        let (mut jvms, now) = (Jvms::default(), Instant::now());
+        let mut looks = [0; CONTAINERS];
+        // Two turns of 16 containers leave 8, which are the first ones of the next call.
+        for _ in 0..5 {
+            jvms.update(&containers, now, |key| {
+                looks[(key.pid as usize - 1) / 100] += 1;
+                Ok(None)
+            });
+        }
+        assert_eq!(looks, [2 * MOST_LOOKS_AT_A_CONTAINER; CONTAINERS]);
     }
 
     #[test]
