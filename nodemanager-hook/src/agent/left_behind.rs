@@ -63,3 +63,32 @@ fn former_values_left(actuator: &mut Actuator) -> Values {
     }
     values
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::agent::actuator::bench::{Bench, MIB};
+
+    #[test]
+    fn what_others_wrote_to_an_executors_file_after_the_agent_was_killed_stays() {
+        let mut bench = Bench::new();
+        let group = bench.directory.path().join("container_1_1_1_1");
+        fs::create_dir(&group).unwrap();
+        let former = [LimitFile::MemoryMax, LimitFile::MemoryHigh]
+            .map(|file| (file, Value::AtMost(800 * MIB)));
+        let journal = &mut bench.actuator.journal;
+        journal.remember_former(&group, former.to_vec()).unwrap();
+        for (file, _) in former {
+            journal.remember_written(&group, file, Value::AtMost(160 * MIB)).unwrap();
+        }
+        fs::write(group.join("memory.max"), (500 * MIB).to_string()).unwrap();
+        fs::write(group.join("memory.high"), (160 * MIB).to_string()).unwrap();
+        put_back_left_behind(&ContainerGroups::new(None, false), &mut bench.actuator);
+        let shown = |file| read_limit(&group, file).unwrap();
+        assert_eq!(shown(LimitFile::MemoryMax), Value::AtMost(500 * MIB));
+        assert_eq!(shown(LimitFile::MemoryHigh), Value::AtMost(800 * MIB));
+        assert_eq!(bench.actuator.journal.all_former().count(), 0);
+    }
+}

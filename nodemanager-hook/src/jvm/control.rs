@@ -9,6 +9,8 @@ use super::{
     recipe::{CollectorKind, Flags, Wish, recipe},
     reply::AttachReply,
 };
+#[cfg(test)]
+use super::{attach::Timeouts, host::JvmHost, perf_data::Collector};
 use crate::sensors::ProcessKey;
 
 /// The flags of a JVM before the agent changed any. The journal keeps them across a crash.
@@ -84,6 +86,15 @@ impl Control {
             }
         }
         Ok(sent)
+    }
+
+    /// The control of a process in a directory that stands for `/proc`.
+    #[cfg(test)]
+    pub fn of_process(proc: &std::path::Path, pid: u32) -> std::io::Result<Self> {
+        let process = std::sync::Arc::new(super::process_handle::ProcessHandle::open(proc, pid)?);
+        let (host, timeouts) = (JvmHost::new(proc, ""), Timeouts::default());
+        let kind = CollectorKind { collector: Collector::Serial, java_version: 17 };
+        Ok(Self { attach: Attach { host, process, timeouts }, kind, accepts_attach: true })
     }
 
     fn send(&self, command: JvmCommand) -> Result<AttachReply, AttachError> {

@@ -230,3 +230,6 @@ impl HeapWishes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
