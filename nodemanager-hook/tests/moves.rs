@@ -126,6 +126,30 @@ fn a_process_that_was_taken_out_of_its_group_is_moved_back_with_a_plan() {
     assert!(tree.is_in_group_for("cpu"));
 }
 
+/// In version 1 a process can leave the group of one controller and stay in the others.
+#[test]
+fn a_process_that_was_taken_out_of_one_of_its_groups_is_moved_back_with_a_plan() {
+    let (Some(outer), Some(parent)) = (Parent::unrestricted(), Parent::new()) else { return };
+    if parent.is_version_2() {
+        return;
+    }
+    let agent = Agent::start(&parent.name);
+    let tree = Tree::new("sleep 600");
+    agent.runs(&[&tree]);
+    let plan =
+        |cap| Limits { cpu_cap_cores: Some(cap), memory_bytes: Some(1 << 30), ..Limits::default() };
+    let all = ["cpu", "memory"];
+    let are_inside = || all.map(|controller| tree.is_in_group_for(controller));
+    agent.apply(60_000, vec![tree.limited(plan(0.2))]);
+    assert_eq!(are_inside(), [true; 2]);
+    for (group, left) in [(&outer.cpu, [false, true]), (&outer.memory, [true, false])] {
+        fs::write(group.join("cgroup.procs"), tree.pid().to_string()).unwrap();
+        assert_eq!(are_inside(), left);
+        agent.apply(60_000, vec![tree.limited(plan(0.3))]);
+        assert_eq!(are_inside(), [true; 2]);
+    }
+}
+
 #[test]
 fn a_busy_group_beside_the_containers_keeps_its_part() {
     let Some(parent) = Parent::new() else { return };

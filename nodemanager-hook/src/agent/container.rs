@@ -164,7 +164,7 @@ impl NodeContainer {
     /// The own group that lists all processes of the container and counts their CPU time, in
     /// version 2 if possible. None if the container executor made the group for CPU accounting: a
     /// runtime may have made groups in it.
-    fn listing_place(&self) -> Option<&LimitPlace> {
+    pub fn listing_place(&self) -> Option<&LimitPlace> {
         let accounting = self.places.get(&Controller::CpuAccounting);
         if accounting.is_some_and(|place| place.owner == Owner::ContainerExecutor) {
             return None;

@@ -27,7 +27,7 @@ use self::{
     entry::Entry,
     executors::executors_places,
     refusals::{MoveChecks, check_moves, possible},
-    return_taken_out::return_taken_out,
+    return_taken_out::{MOST_COMPARED, return_taken_out},
     tree_moves::move_trees,
     wanted::WantedGroups,
 };
@@ -49,11 +49,13 @@ pub(super) struct ContainerGroups {
     own: Option<OwnGroups>,
     /// Whether containers enter own groups on arrival, before a plan limits them.
     from_arrival: bool,
+    /// The container whose groups the next plan compares first.
+    first_compared: usize,
 }
 
 impl ContainerGroups {
     pub fn new(own: Option<OwnGroups>, from_arrival: bool) -> Self {
-        Self { own, from_arrival }
+        Self { own, from_arrival, first_compared: 0 }
     }
 
     pub fn can_limit(&self) -> bool {
@@ -89,11 +91,13 @@ impl ContainerGroups {
     }
 
     /// With each plan: looks again at the containers that were not moved, since an administrator may have changed what held
-    /// them, and at those of which a reading missed a process.
-    pub fn take_plan(&self, host: &mut Host) {
+    /// them, and at those of which a reading or one of several groups misses a process.
+    pub fn take_plan(&mut self, host: &mut Host) {
         if let Some(own) = &self.own {
             check_moves(own, host, |_, container| !container.refusals.is_empty());
-            return_taken_out(own, host);
+            return_taken_out(own, host, self.first_compared);
+            let next = self.first_compared + MOST_COMPARED;
+            self.first_compared = next % host.containers.len().max(1);
         }
     }
 

@@ -1,22 +1,29 @@
 //! Returns processes that another program took out of a container's own groups.
 
-use std::{collections::BTreeMap, io};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 use super::{
     refusals::{MoveChecks, refusals},
     tree_moves::{Moving, move_trees},
 };
 use crate::{
-    actuators::OwnGroups,
+    actuators::{KernelFileError, OwnGroups, read_pids},
     agent::{container::NodeContainer, host::Host, reader::Reader},
     cgroups::Controller,
     container_id::ContainerId,
     sensors::ProcessTable,
 };
 
-/// Moves processes that another program took out of the agent's groups back into them.
-pub(super) fn return_taken_out(own: &OwnGroups, host: &mut Host) {
-    let mut incomplete: Vec<ContainerId> = Vec::new();
+/// The containers whose own groups are compared with each other at a time. Reading a group takes some 10 µs.
+pub(super) const MOST_COMPARED: usize = 16;
+
+/// Moves processes that another program took out of the agent's groups back into them. `first`: the first container whose own
+/// groups are compared.
+pub(super) fn return_taken_out(own: &OwnGroups, host: &mut Host, first: usize) {
+    let mut incomplete = with_different_groups(host, first);
     for (id, container) in &mut host.containers {
         if container.sensor.processes.taken_out.is_empty() {
             continue;
@@ -27,7 +34,7 @@ pub(super) fn return_taken_out(own: &OwnGroups, host: &mut Host) {
             continue;
         }
         container.sensor.processes.take_back();
-        incomplete.push(id.clone());
+        incomplete.insert(id.clone());
     }
     if incomplete.is_empty() {
         return;
@@ -62,6 +69,42 @@ pub(super) fn return_taken_out(own: &OwnGroups, host: &mut Host) {
              not limited: {why}"
         );
         host.actuator.troubles.warn("processes outside of their group", message);
+    }
+}
+
+/// The containers with a process that is not in each of their own groups. The next reading notices only processes that the
+/// group which lists them lost.
+fn with_different_groups(host: &Host, first: usize) -> BTreeSet<ContainerId> {
+    let all = host.containers.iter().cycle().skip(first);
+    let compared = all.take(MOST_COMPARED.min(host.containers.len()));
+    let differs = compared.filter(|(id, container)| {
+        let differ = have_different_processes(container);
+        host.actuator.troubles.check_of("readings", id, differ) == Some(true)
+    });
+    differs.map(|(id, _)| id.clone()).collect()
+}
+
+fn have_different_processes(container: &NodeContainer) -> Result<bool, KernelFileError> {
+    let listing = container.listing_place().map(|place| &place.group);
+    let mut others = container.own_groups();
+    others.retain(|group| Some(group) != listing);
+    if others.is_empty() {
+        return Ok(false);
+    }
+    let listed = || container.listed_pids().transpose().map(Option::unwrap_or_default);
+    let differ = || -> Result<bool, KernelFileError> {
+        let all = listed()?;
+        let mut outside: BTreeSet<u32> = BTreeSet::new();
+        for group in &others {
+            let inside: BTreeSet<u32> = read_pids(group)?.into_iter().collect();
+            outside.extend(all.iter().filter(|pid| !inside.contains(pid)));
+        }
+        // Some may have ended before their second group was read.
+        Ok(!outside.is_empty() && listed()?.iter().any(|pid| outside.contains(pid)))
+    };
+    match differ() {
+        Err(error) if error.is_gone() => Ok(false),
+        differ => differ,
     }
 }
 
