@@ -37,7 +37,8 @@ THREAD_DUMP = re.compile(r"^Full thread dump.*?^JNI global refs[^\n]*", re.DOTAL
 # A ResourceManager that steps down interrupts the copying of its depository, as it does its own
 # threads, and Hadoop's Shell, which sets the copy's mode, logs where.
 STEPPING_DOWN = re.compile(
-    r"^[^\n]* WARN Shell: Interrupted while [^\n]*\njava\.lang\.InterruptedException\n(?:\tat [^\n]*\n)*",
+    r"^[^\n]* WARN Shell: Interrupted while [^\n]*\n"
+    r"java\.lang\.InterruptedException\n(?:\tat [^\n]*\n)*",
     re.MULTILINE,
 )
 # Of the log before such a line.
