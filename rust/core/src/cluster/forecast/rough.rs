@@ -12,6 +12,9 @@ use super::flow::{Event, Flow};
 use super::{End, ExpectedStart, Waits};
 use crate::cluster::bookable::Booked;
 
+/// Below this, what the forecast covers gives no rate.
+const LEAST_COVERED_MS: f64 = 10_000.0;
+
 /// Containers that wait for the same room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Line {
@@ -63,16 +66,31 @@ struct Rates {
     /// By the time that the forecast covers.
     started: HashMap<Line, f64>,
     ending: HashMap<Line, f64>,
+    /// How many lines have neither, by the line of all queues whose rate they share.
+    sharing: HashMap<Line, HashSet<Line>>,
 }
 
 impl Rates {
+    fn own(&self, line: Line) -> Option<f64> {
+        self.started.get(&line).or_else(|| self.ending.get(&line)).copied()
+    }
+
+    /// A line that waits takes part in the rate of all queues if it has none of its own.
+    fn add(&mut self, line: Line) {
+        if self.own(line).is_none() {
+            self.sharing.entry(Line { queue: None, ..line }).or_default().insert(line);
+        }
+    }
+
     /// How long it takes until a line has moved on by an amount, in milliseconds; none if nothing makes room for it.
     fn time_ms(&self, line: Line, amount: f64) -> Option<f64> {
-        let of_nodes = Line { queue: None, ..line };
-        let may_take_others = !line.is_held && line.user.is_none();
-        let of_others = || self.ending.get(&of_nodes).filter(|_| may_take_others);
-        let own = self.started.get(&line).or_else(|| self.ending.get(&line));
-        own.or_else(of_others).map(|rate| amount / rate)
+        let of_others = || {
+            let of_nodes = Line { queue: None, ..line };
+            let may_take = !line.is_held && line.user.is_none();
+            let rate = self.ending.get(&of_nodes).filter(|_| may_take)?;
+            Some(rate / self.sharing.get(&of_nodes)?.len() as f64)
+        };
+        self.own(line).or_else(of_others).map(|rate| amount / rate)
     }
 }
 
@@ -89,14 +107,23 @@ impl Flow {
         let at_limit = self.lines_at_limit();
         let covered_ms = reached_ms.saturating_sub(self.now_ms).max(1) as f64;
         let mut started: HashMap<Line, f64> = HashMap::new();
-        for ((line, user), amount) in &self.started {
+        // Overdue containers end at once. What they made room for says nothing of the time after.
+        let started_in_time = self.started.iter().filter(|_| covered_ms >= LEAST_COVERED_MS);
+        for ((line, user), amount) in started_in_time {
             *started.entry(line.of_user(*user, &at_limit)).or_default() += amount / covered_ms;
         }
         let ending = self.end_all(&at_limit, reached_ms, latest_ms);
-        let rates = Rates { started, ending };
+        let mut rates = Rates { started, ending, sharing: HashMap::new() };
         let largest = self.largest_sizes();
+        // Others pass what can never start.
+        let left = self.queues.iter().flat_map(|queue| queue.left());
+        let left: Vec<usize> =
+            left.filter(|place| self.has_room(&self.waiting[*place], &largest)).collect();
+        for place in &left {
+            rates.add(Line::of(&self.waiting[*place]));
+        }
         let mut before: HashMap<Line, f64> = HashMap::new();
-        for place in self.queues.iter().flat_map(|queue| queue.left()) {
+        for place in left {
             let waits = &self.waiting[place];
             let shared = Line::of(waits);
             let line = shared.of_user(waits.user, &at_limit);
@@ -105,7 +132,7 @@ impl Flow {
             let amount = amount_of(waits.load.booked, waits.is_held);
             let with_first = *before + amount;
             *before += amount * f64::from(waits.containers.max(1));
-            if self.expected.contains_key(&waits.application) || !self.has_room(waits, &largest) {
+            if self.expected.contains_key(&waits.application) {
                 continue;
             }
             // A user at its limit is not served before its queue is.

@@ -137,6 +137,34 @@ fn what_can_never_start_has_no_rough_start() {
 }
 
 #[test]
+fn what_can_never_start_delays_nobody() {
+    let start_behind = |first_gb| {
+        let mut cluster = full(2);
+        waits_in(&mut cluster, "root.default", first_gb, 10_000);
+        let behind = waits_in(&mut cluster, "root.default", 1, 1);
+        starts(&cluster, FEW_STEPS)[&behind].at_ms
+    };
+    let alone = {
+        let mut cluster = full(2);
+        let alone = waits_in(&mut cluster, "root.default", 1, 1);
+        starts(&cluster, FEW_STEPS)[&alone].at_ms
+    };
+    assert_eq!(start_behind(9), alone);
+    assert!(start_behind(1) > 100 * alone);
+}
+
+#[test]
+fn queues_without_containers_share_what_others_leave() {
+    let first_of_each = |queues: usize| {
+        let mut cluster = full(2);
+        let apps = fills(&mut cluster, queues, 1);
+        let starts = starts(&cluster, FEW_STEPS);
+        apps.iter().map(|apps| starts[&apps[0]].at_ms).min().unwrap()
+    };
+    assert!(first_of_each(100) > 50 * first_of_each(1));
+}
+
+#[test]
 fn beyond_a_day_there_is_no_rough_start() {
     let mut cluster = full(1);
     let many = waits_in(&mut cluster, "root.default", 8, 100_000);
