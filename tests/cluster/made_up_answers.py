@@ -176,7 +176,11 @@ class Answers:
         names = [(application, number) for number in range(CONTAINERS_OF_NODE)]
         return {
             **self.nodes[index],
-            "capacity": amounts(64, NODE_MB << 20),
+            "capacity": {
+                **amounts(NODE_VCORES / 2, NODE_MB << 20),
+                "network_bytes_per_s": NODE_BYTES_PER_S,
+                "disk_bytes_per_s": NODE_BYTES_PER_S,
+            },
             "planned": self._plan(1),
             "containers": [made_up_container(*name, index) for name in names],
             "hidden_containers": 2,

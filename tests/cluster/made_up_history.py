@@ -10,6 +10,8 @@ from .made_up_container import amounts, application_id, container_id
 
 STEPS = 45
 STEP_MS = 20_000
+# The newest report is newer.
+NEWEST_STEP_AGE_MS = 5_000
 # A container begins so many steps after the one before it.
 STEPS_APART = 5
 # What each uses at a step, by its number on the node.
@@ -24,7 +26,7 @@ USED: dict[str, Callable[[int, int], float]] = {
 def made_up_history(application: int, containers: int) -> dict[str, Any]:
     """The history of a node whose containers are all of one application, beside hidden ones."""
     return {
-        "age_ms": [STEP_MS * step for step in reversed(range(STEPS))],
+        "age_ms": [NEWEST_STEP_AGE_MS + STEP_MS * step for step in reversed(range(STEPS))],
         "containers": [_of_container(application, number) for number in range(containers)],
         "hidden": {
             **{name: [value] * STEPS for name, value in amounts(3.0, 12 << 30).items()},

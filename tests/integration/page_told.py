@@ -23,7 +23,8 @@ GAIN = re.compile(
     rf"Booked above physical now\n{AMOUNT}\n(?:.*\n)"
     rf"In containers of mean size\n(\d+)\n{AMOUNT} each"
 )
-CONTAINER = re.compile(rf"Latest: used {AMOUNT}, planned {AMOUNT}, memory limit {AMOUNT}")
+MEMORY = re.compile(rf"Latest: used {AMOUNT}, planned {AMOUNT}, ")
+WEIGHT = re.compile(r"Latest: used \S+ cores?, planned \S+ cores?, CPU weight (\S+) cores?[;.]")
 
 
 def is_start_told(cell: str, start: dict[str, Any] | None) -> bool:
@@ -48,20 +49,23 @@ def is_gain_told(text: str, sizes: dict[str, Any], containers: int) -> bool:
     )
 
 
-def is_limit_told(text: str, least_used_mb: float, limit_bytes: float) -> bool:
+def is_use_told(text: str, least_used_mb: float) -> bool:
     """Of one container: the chart of its memory."""
-    told = CONTAINER.search(text)
-    return (
-        told is not None
-        and mebibytes(told[1]) >= least_used_mb
-        and _is_about(told[3], limit_bytes / (1 << 20))
-    )
+    told = MEMORY.search(text)
+    return told is not None and mebibytes(told[1]) >= least_used_mb
 
 
-def memory_limit(container: dict[str, Any]) -> float | None:
-    """What is planned of a container's memory limit; nothing without one."""
+def is_weight_told(text: str, weight_cores: float) -> bool:
+    """Of one container: the chart of its CPU."""
+    told = WEIGHT.search(text)
+    # With two digits that count.
+    return told is not None and float(told[1]) == pytest.approx(weight_cores, rel=0.06)
+
+
+def cpu_weight(container: dict[str, Any]) -> float | None:
+    """What is planned of a container's CPU weight; nothing without one."""
     limits = {it["limit"]: it["planned"] for it in container["limits"] or []}
-    return limits.get("memory_bytes")
+    return limits.get("cpu_weight_cores")
 
 
 def _is_about(told: str, amount_mb: float) -> bool:

@@ -10,7 +10,7 @@ from cluster.browser import Browser, views
 from cluster.paths import Checkout
 
 WIDTH = 1400
-# Lists are longer, and limits and arrivals are at the end of a node's view.
+# Lists are longer, and limits and their changes are at the end of a node's view.
 MOST_PIXELS = 1100
 MOST_PIXELS_OF = {"node": 3600}
 # The names of the views in docs/page, with their colour schemes.

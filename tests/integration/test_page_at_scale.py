@@ -18,10 +18,8 @@ from cluster.made_up_answers import (
     NODES,
     WAITING_EVERY,
     Answers,
-    application_id,
-    container_id,
-    node_name,
 )
+from cluster.made_up_container import application_id, container_id, node_name
 from cluster.page_stand_in import LISTS, StandIn, page_of, without_core
 
 from .described import assert_as_described

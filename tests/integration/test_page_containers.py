@@ -8,7 +8,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from cluster.browser import Browser
-from cluster.made_up_answers import container_id, node_name
+from cluster.made_up_container import container_id, node_name
 
 from .page_walk import press, tab_to
 
@@ -35,8 +35,8 @@ def test_a_node_has_a_chart_of_each_resource(node: Browser) -> None:
     assert all("Latest: used " in text and ", planned " in text for text in told)
     assert all("in the next ten minutes" in text for text in told)
     # A tenth of a megabyte per second of each container and of the hidden ones.
-    assert "planned 9.54 MiB/s, physical not known" in told[2]
-    assert "planned 19.1 MiB/s, physical not known" in told[3]
+    assert "planned 9.54 MiB/s, physical 1,192 MiB/s" in told[2]
+    assert "planned 19.1 MiB/s, physical 1,192 MiB/s" in told[3]
 
 
 def test_one_container_has_its_use_beside_plan_and_limits(node: Browser) -> None:
@@ -97,6 +97,7 @@ def _point_at(browser: Browser, title: str, place: float) -> None:
     """Moves the pointer to a place in a chart of the container, from 0 at the left to 1."""
     figure = next(it for it in browser.find(f"{ONE} figure") if it.text.startswith(title))
     (over,) = (it for it in browser.find(f"{ONE} .u-over") if _is_within(browser, it, figure))
+    browser.run("arguments[0].scrollIntoView({ block: 'center' })", over)
     width = over.size["width"]
     across = round(width * (place - 0.5))
     ActionChains(browser.driver).move_to_element_with_offset(over, across, 0).perform()

@@ -10,7 +10,8 @@ import pytest
 from selenium.webdriver.remote.webelement import WebElement
 
 from cluster.browser import Browser
-from cluster.made_up_answers import Answers, application_id, container_id, node_name
+from cluster.made_up_answers import Answers
+from cluster.made_up_container import application_id, container_id, node_name
 from cluster.page_stand_in import StandIn
 
 # With fewer applications, two of the decisions that are loaded first would name the same container.

@@ -23,7 +23,14 @@ from .alarm import Alarm, alarm
 from .conftest import ClusterMaker
 from .expectations import wait_all_reporting, wait_learned
 from .page_reading import mebibytes, open_anew, row_of
-from .page_told import FALLBACKS, is_gain_told, is_limit_told, is_start_told, memory_limit
+from .page_told import (
+    FALLBACKS,
+    cpu_weight,
+    is_gain_told,
+    is_start_told,
+    is_use_told,
+    is_weight_told,
+)
 from .page_walk import press, tab_to, walk
 
 NAME = "nightly"
@@ -38,8 +45,8 @@ WAITING = "main section:nth-of-type(1)"
 RUNNING = "main section:nth-of-type(2)"
 PROFILES = "main section:nth-of-type(3)"
 ONE_CONTAINER = "main section:nth-of-type(3)"
-LIMIT_CHANGES = "main section:nth-of-type(5)"
-ARRIVALS = "main section:nth-of-type(6)"
+ARRIVALS = "main section:nth-of-type(4)"
+LIMIT_CHANGES = "main section:nth-of-type(6)"
 
 LIMIT_NAMES = {
     "cpu_weight_cores": "CPU weight",
@@ -172,9 +179,9 @@ def test_one_container_has_what_it_used_beside_its_plan_and_limit(
 ) -> None:
     def workers() -> list[dict[str, Any]]:
         found = cluster.resource_manager.elastane_rest(f"applications/{running}")["containers"]
-        return [one for one in found if not one["application_master"] and memory_limit(one)]
+        return [one for one in found if not one["application_master"] and cpu_weight(one)]
 
-    first, *_ = wait_until(workers, f"a memory limit of {running}", WAIT_SECONDS)
+    first, *_ = wait_until(workers, f"a CPU weight of {running}", WAIT_SECONDS)
     chosen = first["container"]
     open_anew(browser, f"{page}#nodes/{first['node']}")
     option = f"{ONE_CONTAINER} option[value='{chosen}']"
@@ -182,11 +189,11 @@ def test_one_container_has_what_it_used_beside_its_plan_and_limit(
     Select(browser.find(f"{ONE_CONTAINER} select")[0]).select_by_value(chosen)
 
     def is_told() -> bool:
-        limits = {one["container"]: memory_limit(one) for one in workers()}
-        shown = browser.text(f"{ONE_CONTAINER} figure")
-        return chosen in limits and is_limit_told(shown, HELD_MB, limits[chosen] or 0)
+        weights = {one["container"]: cpu_weight(one) for one in workers()}
+        memory, cpu, *_ = [one.text for one in browser.find(f"{ONE_CONTAINER} figure")]
+        return is_use_told(memory, HELD_MB) and is_weight_told(cpu, weights.get(chosen) or 0)
 
-    browser.wait(is_told, "the memory and its limit that REST gives", WAIT_SECONDS)
+    browser.wait(is_told, "the memory that it holds and the weight that REST gives", WAIT_SECONDS)
     assert browser.errors() == []
 
 

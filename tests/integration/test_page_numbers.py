@@ -4,7 +4,7 @@ made-up answers."""
 from __future__ import annotations
 
 from cluster.browser import Browser
-from cluster.made_up_answers import application_id, container_id, node_name
+from cluster.made_up_container import application_id, container_id, node_name
 from cluster.rest import get_json
 
 
@@ -76,7 +76,7 @@ def test_how_limits_changed_is_told_newest_first_with_amounts_and_reasons(
     browser: Browser, made_up_page: str
 ) -> None:
     browser.open(f"{made_up_page}#nodes/{node_name(3)}")
-    within = "main section:nth-of-type(5)"
+    within = "main section:nth-of-type(6)"
     browser.wait_text(within, "Changes of limits", container_id(3, 1))
     rows = [row.text.replace("\n", "") for row in browser.find(f"{within} tbody tr")]
     of_one = [

@@ -128,7 +128,7 @@ def _choose(browser: Browser, container: str) -> None:
     """Has the charts of a node's container drawn."""
     within = "main section:nth-of-type(3)"
     Select(browser.find(f"{within} select")[0]).select_by_value(container)
-    browser.wait_text(f"{within} figure", "Latest: used", "memory limit")
+    browser.wait_text(f"{within} figure", "Latest: used")
 
 
 def _is_ended(manager: ResourceManager, application: str) -> bool:

@@ -8,7 +8,7 @@ import { recent, SHOWN_MS } from "./node-history.js";
 // Behind the next change of a limit, so that its new amount is a line.
 const AFTER_NEXT_MS = 60_000;
 const WEIGHT = "--booked";
-const BOUND = "--bad";
+const BOUND = "--bookable";
 
 /** `unit` is the amount that the chart writes as 1, and `write` takes whole amounts. */
 export const RESOURCES = [

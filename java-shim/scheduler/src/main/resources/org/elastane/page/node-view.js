@@ -45,9 +45,10 @@ export class NodeView {
       section(`Node ${id}`, this.#tiles.root, this.#charts.root),
       section("Containers", this.#containers.root, this.#hidden),
       section("One container over time", this.#oneContainer.root),
-      section("Limits", tall(this.#limits.root)),
-      section("Changes of limits", tall(this.#limitChanges.root)),
       section("Who arrives next", this.#arrivals.root),
+      // Several rows for each container.
+      section("Limits", this.#limits.root),
+      section("Changes of limits", this.#limitChanges.root),
       element("p", {}, element("a", { href: decisionsHref({ node: id }) }, "Decisions about this node")),
     );
   }
@@ -74,11 +75,6 @@ export class NodeView {
     this.#charts.close();
     this.#oneContainer.close();
   }
-}
-
-/** A table of several rows for each container, which scrolls by itself, so that what follows is found. */
-function tall(root) {
-  return element("div", { className: "tall" }, root);
 }
 
 function reportTile(node) {
