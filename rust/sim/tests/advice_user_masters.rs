@@ -1,4 +1,5 @@
 //! A user's limit of application masters.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "common/past.rs"]
 mod past_of;

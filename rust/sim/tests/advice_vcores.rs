@@ -1,4 +1,5 @@
 //! Limits by virtual cores, where CapacityScheduler counts them.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "common/past.rs"]
 mod past_of;
