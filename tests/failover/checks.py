@@ -36,9 +36,10 @@ THROWN_THROUGH_ELASTANE = re.compile(r"^\tat .*elastane|panicked at", re.IGNOREC
 THREAD_DUMP = re.compile(r"^Full thread dump.*?^JNI global refs[^\n]*", re.DOTALL | re.MULTILINE)
 # A ResourceManager that steps down interrupts the copying of its depository, as it does its own
 # threads, and Hadoop's Shell, which sets the copy's mode, logs where.
+FRAMES = r"(?:\tat [^\n]*\n)*"
 STEPPING_DOWN = re.compile(
-    r"^[^\n]* WARN Shell: Interrupted while [^\n]*\n"
-    r"java\.lang\.InterruptedException\n(?:\tat [^\n]*\n)*",
+    r"^[^\n]* WARN Shell: Interrupted while [^\n]*\njava\.lang\.InterruptedException\n"
+    rf"{FRAMES}\tat org\.elastane\.depository\.SharedDepository[^\n]*\n{FRAMES}",
     re.MULTILINE,
 )
 # Of the log before such a line.
