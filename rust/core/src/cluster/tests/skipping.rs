@@ -198,6 +198,31 @@ fn a_users_limit_counts_for_executors_without_a_label_on_nodes_without_a_label()
 }
 
 #[test]
+fn who_leaves_its_users_limit_is_not_told_the_limit_any_more() {
+    for free in [request(8, 8), request(0, 0)] {
+        let (mut cluster, node, ids) = cluster(2);
+        let at_limit = Some(WaitReason::UserAtCapacityLimit { node });
+        let offer = Offer { at_user_limit: &ids[..1], ..Offer::best(node, free) };
+        cluster.offer(offer, 0);
+        assert_eq!(cluster.wait_reason(ids[0], 0), at_limit);
+        cluster.offer(Offer { at_user_limit: &[], ..offer }, 0);
+        assert_ne!(cluster.wait_reason(ids[0], 0), at_limit, "{free:?}");
+    }
+}
+
+#[test]
+fn who_begins_to_ask_for_a_label_is_not_told_the_limit_on_nodes_without_it() {
+    let (mut cluster, node, ids) = cluster(1);
+    cluster.offer(Offer { at_user_limit: &ids, ..Offer::best(node, request(8, 8)) }, 0);
+    let at_limit = Some(WaitReason::UserAtCapacityLimit { node });
+    cluster.pending(ids[0], Ask { count: 3, ..ask(1, 1) }, 0);
+    assert_eq!(cluster.wait_reason(ids[0], 0), at_limit, "it asks for the same nodes");
+    cluster.set_label(ids[0], "gpu");
+    cluster.pending(ids[0], ask(1, 1), 0);
+    assert_ne!(cluster.wait_reason(ids[0], 0), at_limit);
+}
+
+#[test]
 fn a_skip_on_a_node_without_the_label_that_is_asked_for_is_none_in_vain() {
     let (mut cluster, node, ids) = cluster(1);
     cluster.set_label(ids[0], "gpu");

@@ -1,5 +1,7 @@
 //! The waiting applications as parallel arrays without gaps, one row each.
 
+mod user_limits;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -125,6 +127,7 @@ impl WaitingTable {
                 if self.labels[row] != application.label {
                     // Why it was skipped on other nodes says nothing of these.
                     line.skipped_since_ms = None;
+                    user_limits::forget(&mut self.notes[row]);
                     self.labels[row] = Arc::clone(&application.label);
                 }
                 self.countables[row].clone_from(&application.countables);
@@ -284,39 +287,6 @@ impl WaitingTable {
             let line = &mut self.lines[row];
             line.skipped_since_ms = line.skipped_since_ms.or(on_asked_ms);
             self.notes[row] = Note::Skipped { node };
-        }
-    }
-
-    /// Marks the rows of the users and queues of `applications`: on nodes without a label, CapacityScheduler gives these
-    /// users nothing more there. Neither application masters are marked, to which CapacityScheduler tells the limit only
-    /// if they are named, nor asks for a label.
-    pub(crate) fn mark_users_at_limit(
-        &mut self,
-        applications: &[ApplicationId],
-        known: &Applications,
-        node: NodeId,
-    ) {
-        if applications.is_empty() && !self.is_any_user_at_limit {
-            return;
-        }
-        // By the number of the queue, sorted: a round looks here for each row.
-        let mut users_of_queues: Vec<Vec<&str>> = vec![Vec::new(); self.queues.end()];
-        for application in applications.iter().filter_map(|id| known.get(id)) {
-            if let Some(queue) = self.queues.number_of(&application.queue) {
-                users_of_queues[queue as usize].push(&application.user);
-            }
-        }
-        users_of_queues.iter_mut().for_each(|users| users.sort_unstable());
-        self.is_any_user_at_limit = false;
-        let rows = self.lines.iter_mut().zip(&self.users).zip(&mut self.notes);
-        for ((line, user), note) in rows {
-            line.user_at_limit = !line.kind.is_application_master()
-                && !line.asks_label
-                && users_of_queues[line.queue as usize].binary_search(&&**user).is_ok();
-            if line.user_at_limit {
-                *note = Note::UserAtCapacityLimit { node };
-                self.is_any_user_at_limit = true;
-            }
         }
     }
 
