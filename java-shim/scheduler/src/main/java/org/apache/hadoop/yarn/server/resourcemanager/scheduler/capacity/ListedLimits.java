@@ -2,29 +2,32 @@ package org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.AbstractMap.SimpleImmutableEntry;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.fica.FiCaSchedulerApp;
 import org.apache.hadoop.yarn.util.Clock;
 
 /**
- * CapacityScheduler's limits of queues and users in lists of waiting applications. A list has many
- * applications of a user in a queue whose next containers request the same: their limit is worked
- * out once, and is kept for a second.
+ * CapacityScheduler's limits of queues and users in lists of waiting applications. They are kept
+ * for a second: an application's asks are read once in it, however many callers there are. A list
+ * has many applications of a user in a queue whose next containers request the same: their limit is
+ * worked out once.
  */
 final class ListedLimits {
   private static final String SAYS = "capacity_scheduler_says";
 
   private final CapacityScheduler scheduler;
-  private final LatestValue<Map<Member, Optional<String>>> kept;
+  private final LatestValue<Kept> kept;
 
   ListedLimits(CapacityScheduler scheduler, Clock clock) {
     this.scheduler = scheduler;
-    kept = new LatestValue<>(HashMap::new, clock);
+    kept = new LatestValue<>(Kept::new, clock);
   }
 
   /**
@@ -51,26 +54,45 @@ final class ListedLimits {
         || !(attempt.getQueue() instanceof CSQueue)) {
       return null;
     }
-    PendingAsks asks = PendingAsks.of(attempt);
     JsonNode priority = waiting.path("request_priority");
+    if (!priority.isInt()) {
+      return null;
+    }
+    Kept known = kept.get();
+    synchronized (known) {
+      return known
+          .byAttempt
+          .computeIfAbsent(
+              new SimpleImmutableEntry<>(attempt.getApplicationAttemptId(), priority.intValue()),
+              missing -> Optional.ofNullable(read(known, attempt, priority.intValue())))
+          .orElse(null);
+    }
+  }
+
+  private String read(Kept known, FiCaSchedulerApp attempt, int requestPriority) {
+    PendingAsks asks = PendingAsks.of(attempt);
     // The status is up to a second older than what the application asks for.
-    if (asks.getCount() == 0
-        || !priority.isInt()
-        || priority.intValue() != asks.getRequestPriority()) {
+    if (asks.getCount() == 0 || requestPriority != asks.getRequestPriority()) {
       return null;
     }
     CSQueue leaf = (CSQueue) attempt.getQueue();
-    Member member = new Member(leaf, attempt.getUser(), asks);
-    Map<Member, Optional<String>> known = kept.get();
-    synchronized (known) {
-      return known
-          .computeIfAbsent(
-              member,
-              missing ->
-                  Optional.ofNullable(
-                      LimitWords.ofQueueOrUser(scheduler, attempt.getUser(), leaf, asks)))
-          .orElse(null);
-    }
+    return known
+        .byMember
+        .computeIfAbsent(
+            new Member(leaf, attempt.getUser(), asks),
+            missing ->
+                Optional.ofNullable(
+                    LimitWords.ofQueueOrUser(scheduler, attempt.getUser(), leaf, asks)))
+        .orElse(null);
+  }
+
+  /** At most two statuses fall into a second, which bounds the entries. */
+  private static final class Kept {
+    /** By the attempt and the priority of the request that the status shows. */
+    private final Map<Map.Entry<ApplicationAttemptId, Integer>, Optional<String>> byAttempt =
+        new HashMap<>();
+
+    private final Map<Member, Optional<String>> byMember = new HashMap<>();
   }
 
   /** Whoever has the same limits. */

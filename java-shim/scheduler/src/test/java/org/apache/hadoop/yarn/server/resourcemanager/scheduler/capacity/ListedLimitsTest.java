@@ -87,6 +87,20 @@ class ListedLimitsTest {
   }
 
   @Test
+  void whatAnApplicationAsksForIsReadOnceASecond() throws Exception {
+    ControlledClock clock = new ControlledClock();
+    ListedLimits limits = new ListedLimits(cluster.capacityScheduler(), clock);
+    assertEquals(LIMIT, says(limits, first));
+
+    cluster.ask(first, 2048, 1);
+    clock.tickMsec(999);
+    assertEquals(LIMIT, says(limits, first), "kept");
+    clock.tickMsec(1);
+    String later = says(limits, first);
+    assertTrue(later.endsWith("the next container requests <memory:2048, vCores:1>"), later);
+  }
+
+  @Test
   void whomElastaneLetsWaitHasNoLimitOfCapacityScheduler() throws Exception {
     ListedLimits limits = new ListedLimits(cluster.capacityScheduler(), new ControlledClock());
     ObjectNode why = waiting("elastane");
