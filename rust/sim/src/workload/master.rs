@@ -25,14 +25,15 @@ pub struct MastersLimit {
 }
 
 impl MastersLimit {
-    /// The limit, where the queue may have this.
+    /// The limit, where the queue may have this; the largest number where the part makes it larger.
     pub(crate) fn of(self, usable: Request) -> Request {
         let steps = |amount: f64, step: f64| (amount * self.part / step).ceil();
         let Request { memory_bytes, vcores } = self.step;
         Request {
-            memory_bytes: steps(usable.memory_bytes as f64, memory_bytes as f64) as u64
-                * memory_bytes,
-            vcores: steps(f64::from(usable.vcores), f64::from(vcores)) as u32 * vcores,
+            memory_bytes: (steps(usable.memory_bytes as f64, memory_bytes as f64) as u64)
+                .saturating_mul(memory_bytes),
+            vcores: (steps(f64::from(usable.vcores), f64::from(vcores)) as u32)
+                .saturating_mul(vcores),
         }
     }
 }

@@ -258,3 +258,14 @@ fn a_users_masters_have_a_part_of_the_queues_guarantee() {
     assert_eq!(limit(2.0, 25.0, &other), 50);
     assert_eq!(limit(-1.0, 25.0, &other), 50, "without a factor all of the queue's");
 }
+
+#[test]
+fn a_user_with_a_huge_factor_has_no_limit_of_masters() {
+    let one = Request { memory_bytes: 1 << 30, vcores: 4 };
+    let masters = Some(MastersLimit { part: 0.1, step: one });
+    let queue = QueueSpec { masters, ..limited(1e9, 100.0) };
+    let queues = counting(vec![queue], &[(0, "ada", one)], true);
+    let bookable = Request { memory_bytes: 500 << 40, vcores: 100_000 };
+    let largest = Request { memory_bytes: u64::MAX, vcores: u32::MAX };
+    assert_eq!(queues.masters_limits(0, bookable).of_user, Some(largest));
+}
