@@ -110,6 +110,20 @@ application                     name      user  queue     containers  earlier  b
 }
 
 #[test]
+fn an_older_resource_manager_does_not_tell_the_parts_of_the_node_hours() {
+    let mut older = advice();
+    for rows in ["queues", "by_application"] {
+        for row in older[rows].as_array_mut().unwrap() {
+            row.as_object_mut().unwrap().retain(|name, _| !name.ends_with("_node_hours"));
+        }
+    }
+    let printed = with_advice(&older, &[]).printed();
+    let row = printed.lines().find(|line| line.starts_with("root.etl ")).unwrap();
+    assert!(row.ends_with("-27 %"), "empty cells: {row}");
+    assert_contains(&printed, &["CapacityScheduler, node-hours"]);
+}
+
+#[test]
 fn all_applications_are_listed_on_demand() {
     let printed = with_advice(&advice(), &["--all"]).printed();
     let expected =

@@ -92,9 +92,11 @@ pub(super) struct Gain {
     pub(super) recorded_completion_s: f64,
     pub(super) capacity_completion_s: f64,
     pub(super) enforce_completion_s: f64,
-    /// Its part of the hours in which nodes had a container.
-    pub(super) capacity_node_hours: f64,
-    pub(super) enforce_node_hours: f64,
+    /// Its part of the hours in which nodes had a container; an older ResourceManager does not tell it.
+    #[serde(default)]
+    pub(super) capacity_node_hours: Option<f64>,
+    #[serde(default)]
+    pub(super) enforce_node_hours: Option<f64>,
 }
 
 /// Advice that has figures.

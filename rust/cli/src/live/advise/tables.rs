@@ -65,8 +65,8 @@ fn gain_cells(gain: &Gain) -> [String; 10] {
         seconds(gain.capacity_completion_s),
         seconds(gain.enforce_completion_s),
         change(gain.capacity_completion_s, gain.enforce_completion_s),
-        hours(gain.capacity_node_hours),
-        hours(gain.enforce_node_hours),
+        gain.capacity_node_hours.map(hours).unwrap_or_default(),
+        gain.enforce_node_hours.map(hours).unwrap_or_default(),
         String::new(),
     ]
 }
