@@ -185,4 +185,4 @@ impl Master {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -35,7 +35,10 @@ fn masters(applications: &[(&str, usize, i64)], masters: Vec<MasterSpec>) -> Mas
     Masters::new(&workload(applications, masters))
 }
 
-fn workload(applications: &[(&str, usize, i64)], masters: Vec<MasterSpec>) -> Workload {
+pub(in crate::simulator) fn workload(
+    applications: &[(&str, usize, i64)],
+    masters: Vec<MasterSpec>,
+) -> Workload {
     let actual = Demand::series(SLOT_MS, &[Resources::ZERO]).unwrap();
     let spec = |(name, queue, submitted_ms): &(&str, usize, i64)| ApplicationSpec {
         name: (*name).to_owned(),
