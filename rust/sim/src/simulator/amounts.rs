@@ -26,10 +26,13 @@ pub(super) fn is_within(amount: Request, whole: Request, parts: Parts) -> bool {
         && f64::from(amount.vcores) <= f64::from(whole.vcores) * parts.vcores
 }
 
-/// The smaller memory and the smaller number of virtual cores.
-pub(super) fn smaller(one: Request, other: Request) -> Request {
-    Request {
-        memory_bytes: one.memory_bytes.min(other.memory_bytes),
-        vcores: one.vcores.min(other.vcores),
-    }
+/// The amount with the smaller dominant share of a whole; where these are the same, the one with the smaller other share
+/// (`DominantResourceCalculator.compare`).
+pub(super) fn smaller(one: Request, other: Request, whole: Request) -> Request {
+    let shares = |amount: Request| {
+        let of_memory = dominant_share(Request { vcores: 0, ..amount }, whole);
+        let of_cores = dominant_share(Request { memory_bytes: 0, ..amount }, whole);
+        (of_memory.max(of_cores), of_memory.min(of_cores))
+    };
+    if shares(one) <= shares(other) { one } else { other }
 }

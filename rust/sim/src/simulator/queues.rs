@@ -1,13 +1,14 @@
 //! Queues: which of them a node is offered to first, and how much each and its users may take.
 
+mod masters_limits;
+
 use std::cmp::Ordering;
 
 use elastane_core::cluster::{QueueAmounts, QueueShare, Request};
 
-use super::amounts::{dominant_share, is_within, part_of, smaller};
-use super::masters::MastersLimits;
+use super::amounts::{dominant_share, is_within, part_of};
 use super::queue_users::QueueUsers;
-use crate::workload::{MastersLimit, Parts, QueueSpec, Workload};
+use crate::workload::{QueueSpec, Workload};
 
 /// The only queue of a workload without queues.
 const QUEUE: &str = "root.default";
@@ -134,43 +135,6 @@ impl Queues {
             let share = |amount: Request| dominant_share(amount, bookable);
             share(self.users.used(application)) <= share(limit.amount(&now, request))
         })
-    }
-
-    /// What the masters of a queue may take, of what may be booked; none for any amount. As in CapacityScheduler a part of
-    /// what the queue may have beside the others now, or of its guarantee where that is more.
-    fn masters_limit(&self, queue: usize, bookable: Request) -> Option<Request> {
-        let QueueSpec { capacity, masters, .. } = &self.queues[queue];
-        let limit = masters.as_ref()?;
-        let own = self.used[queue];
-        let left =
-            |maximum: Parts, used: Request| part_of(bookable, maximum).minus(used.minus(own));
-        let all = left(Parts::both(1.0), self.all_used);
-        let of_queues = self.chains[queue].iter();
-        let of_queues = of_queues.map(|place| left(self.queues[*place].maximum, self.used[*place]));
-        let usable = of_queues.fold(all, smaller);
-        let guaranteed = part_of(bookable, *capacity);
-        Some(limit.of(if guaranteed.fits_into(usable) { usable } else { guaranteed }))
-    }
-
-    /// What the masters of an application's queue and user may take, of what may be booked.
-    pub(super) fn masters_limits(&self, application: usize, bookable: Request) -> MastersLimits {
-        let (queue, _) = self.applications[application];
-        let of_queue = self.masters_limit(queue, bookable);
-        MastersLimits { of_queue, of_user: self.user_masters_limit(application, bookable) }
-    }
-
-    /// Of its queue's guarantee, as in CapacityScheduler. That of the queue holds beside it.
-    fn user_masters_limit(&self, application: usize, bookable: Request) -> Option<Request> {
-        let QueueSpec { capacity, masters, user_limit, .. } =
-            &self.queues[self.applications[application].0];
-        let (masters, limit) = masters.zip(*user_limit)?;
-        let of_each = 1.0 / self.users.active_for_masters(application) as f64;
-        let part = match limit.factor {
-            any if any < 0.0 => 1.0,
-            factor => of_each.max(limit.minimum_percent / 100.0).min(1.0) * factor,
-        };
-        let of_user = MastersLimit { part: masters.part * part, ..masters };
-        Some(of_user.of(part_of(bookable, *capacity)))
     }
 
     /// A limit of masters holds an application back.

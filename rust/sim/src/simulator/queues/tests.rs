@@ -5,20 +5,20 @@ use elastane_core::cluster::{Request, UserLimit};
 use elastane_core::{Resources, SLOT_MS};
 
 use super::*;
-use crate::workload::{ApplicationSpec, Errors, MastersLimit};
+use crate::workload::{ApplicationSpec, Errors, Parts};
 
-fn memory(memory_bytes: u64) -> Request {
+pub(super) fn memory(memory_bytes: u64) -> Request {
     Request { memory_bytes, vcores: 1 }
 }
 
 /// Applications of these queues and users, each with requests of so much memory, which alone counts.
-fn queues(queues: Vec<QueueSpec>, applications: &[(usize, &str, u64)]) -> Queues {
+pub(super) fn queues(queues: Vec<QueueSpec>, applications: &[(usize, &str, u64)]) -> Queues {
     let of_memory: Vec<_> =
         applications.iter().map(|(queue, user, bytes)| (*queue, *user, memory(*bytes))).collect();
     counting(queues, &of_memory, false)
 }
 
-fn counting(
+pub(super) fn counting(
     queues: Vec<QueueSpec>,
     applications: &[(usize, &str, Request)],
     virtual_cores_count: bool,
@@ -49,51 +49,17 @@ fn counting(
 }
 
 /// What may be booked, by memory alone.
-fn all_of(memory_bytes: u64) -> Request {
+pub(super) fn all_of(memory_bytes: u64) -> Request {
     Request { memory_bytes, vcores: 0 }
 }
 
-fn parent(path: &str, capacity: f64, maximum: f64) -> QueueSpec {
+pub(super) fn parent(path: &str, capacity: f64, maximum: f64) -> QueueSpec {
     QueueSpec { is_leaf: false, maximum: Parts::both(maximum), ..QueueSpec::new(path, capacity) }
 }
 
 fn order(queues: &Queues, mut named: Vec<usize>) -> Vec<usize> {
     queues.order(&mut named, Request::default(), |application| *application);
     named
-}
-
-#[test]
-fn masters_have_a_part_of_what_the_other_queues_leave() {
-    let masters = Some(MastersLimit { part: 0.1, step: memory(4) });
-    let queue = |path, capacity| QueueSpec { masters, ..QueueSpec::new(path, capacity) };
-    let mut queues = queues(
-        vec![
-            QueueSpec { maximum: Parts::both(0.9), ..queue("root.a", 0.3) },
-            QueueSpec::new("root.b", 0.7),
-        ],
-        &[(1, "ada", 400), (1, "ada", 350), (0, "ada", 100)],
-    );
-    let limit = |queues: &Queues| queues.masters_limit(0, all_of(1_000)).unwrap().memory_bytes;
-    assert_eq!(limit(&queues), 92, "a tenth of its maximum, in steps of 4");
-    queues.started(0);
-    assert_eq!(limit(&queues), 60, "of what root.b leaves");
-    queues.started(2);
-    assert_eq!(limit(&queues), 60, "its own counts as its own");
-    queues.started(1);
-    assert_eq!(limit(&queues), 32, "of its guarantee");
-    assert_eq!(queues.masters_limit(1, all_of(1_000)), None);
-}
-
-#[test]
-fn masters_have_a_part_of_what_the_queue_above_leaves() {
-    let masters = Some(MastersLimit { part: 0.1, step: memory(1) });
-    let leaf = QueueSpec { masters, ..QueueSpec::new("root.p.a", 0.1) };
-    let sibling = QueueSpec::new("root.p.b", 0.1);
-    let all = vec![leaf, sibling, parent("root.p", 0.5, 0.6)];
-    let mut queues = queues(all, &[(1, "ada", 200)]);
-    assert_eq!(queues.masters_limit(0, all_of(1_000)), Some(all_of(60)));
-    queues.started(0);
-    assert_eq!(queues.masters_limit(0, all_of(1_000)), Some(all_of(40)), "less its sibling's");
 }
 
 #[test]
@@ -154,7 +120,7 @@ fn the_queues_below_one_stay_within_its_maximum_together() {
     assert_eq!(may_have(0.6), (true, true));
 }
 
-fn limited(factor: f64, minimum_percent: f64) -> QueueSpec {
+pub(super) fn limited(factor: f64, minimum_percent: f64) -> QueueSpec {
     let minimum_allocation = Request { memory_bytes: 1 << 20, vcores: 0 };
     let user_limit = Some(UserLimit { factor, minimum_percent, minimum_allocation });
     QueueSpec { user_limit, ..QueueSpec::new("root.a", 0.5) }
@@ -233,39 +199,4 @@ fn where_virtual_cores_count_the_dominant_share_does() {
     assert!(queues.may_have(1, bookable), "4 of 5 virtual cores");
     queues.started(1);
     assert!(!queues.may_have(1, bookable), "8 of 5 virtual cores");
-}
-
-#[test]
-fn a_users_masters_have_a_part_of_the_queues_guarantee() {
-    let limit = |factor, minimum_percent, applications: &[(usize, &str, u64)]| {
-        let masters = Some(MastersLimit { part: 0.1, step: memory(1) });
-        let mut queues =
-            queues(vec![QueueSpec { masters, ..limited(factor, minimum_percent) }], applications);
-        for held in 1..applications.len() {
-            queues.begins_to_be_held(held);
-        }
-        let limits = queues.masters_limits(0, all_of(1_000));
-        assert_eq!(limits.of_queue, Some(all_of(100)), "of all, since nothing else runs");
-        limits.of_user.unwrap().memory_bytes
-    };
-    let [alone, same, other] = [vec![], vec![(0, "ada", 1)], vec![(0, "bob", 1)]]
-        .map(|others| [vec![(0, "ada", 1)], others].concat());
-    assert_eq!(limit(1.0, 100.0, &other), 50, "a tenth of its half");
-    assert_eq!(limit(1.0, 25.0, &alone), 50);
-    assert_eq!(limit(1.0, 25.0, &same), 50, "another one of the same user");
-    assert_eq!(limit(1.0, 25.0, &other), 25, "half of it, since another user waits");
-    assert_eq!(limit(1.0, 60.0, &other), 30, "its minimum");
-    assert_eq!(limit(2.0, 25.0, &other), 50);
-    assert_eq!(limit(-1.0, 25.0, &other), 50, "without a factor all of the queue's");
-}
-
-#[test]
-fn a_user_with_a_huge_factor_has_no_limit_of_masters() {
-    let one = Request { memory_bytes: 1 << 30, vcores: 4 };
-    let masters = Some(MastersLimit { part: 0.1, step: one });
-    let queue = QueueSpec { masters, ..limited(1e9, 100.0) };
-    let queues = counting(vec![queue], &[(0, "ada", one)], true);
-    let bookable = Request { memory_bytes: 500 << 40, vcores: 100_000 };
-    let largest = Request { memory_bytes: u64::MAX, vcores: u32::MAX };
-    assert_eq!(queues.masters_limits(0, bookable).of_user, Some(largest));
 }
