@@ -124,7 +124,7 @@ fn grow_while_the_agent_is_busy(mib: u64, is_allowed: bool) -> (bool, Option<u64
         wait_until("the agent is told", || !agent.lock().is_empty());
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(agent.lock()[0].id, id);
-        (has_grown, raises.take(id).map(Result::unwrap))
+        (has_grown, raises.take(id, Result::unwrap))
     })
 }
 
@@ -154,11 +154,11 @@ fn page_cache_raises_no_limit_and_a_forbidden_raise_writes_nothing() {
     let mut growing = group.grow(60, Duration::ZERO);
     assert!(growing.has_grown());
     raises.raise(id);
-    assert!(raises.take(id).is_none(), "a margin and a half are free");
+    assert!(raises.take(id, drop).is_none(), "a margin and a half are free");
     let limit = 100;
     group.set_limit(limit * MIB);
     raises.raise(id);
-    let risen = raises.take(id).expect("60 of 100 MiB are held").unwrap();
+    let risen = raises.take(id, Result::unwrap).expect("60 of 100 MiB are held");
     assert!((180 * MIB..=240 * MIB).contains(&risen), "{risen}");
     group.set_limit(limit * MIB);
     raises.forbid(id);
