@@ -41,6 +41,13 @@ pub struct Change {
     pub value: Value,
 }
 
+impl Change {
+    /// Whether the kernel reclaims memory before the write returns, if more is charged than the value.
+    pub fn reclaims(&self) -> bool {
+        matches!(self.file, LimitFile::MemoryLimit | LimitFile::MemoryHigh)
+    }
+}
+
 impl Value {
     /// Whether this bound is looser. Weights are never looser.
     pub fn is_looser_than(self, other: Self) -> bool {

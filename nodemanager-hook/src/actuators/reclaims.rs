@@ -19,7 +19,7 @@ const MOST_OPEN: usize = 64;
 /// The kernel frees a step of 64 MiB in some 20 ms.
 const LATE_AFTER: Duration = Duration::from_secs(10);
 
-/// At most one write for each group.
+/// At most one write for each group, besides one that has ended and is not collected yet.
 #[derive(Debug)]
 pub struct Reclaims {
     workers: Workers<Lowering, Lowered>,
@@ -40,6 +40,8 @@ struct State {
     begun: Option<Instant>,
     /// What the agent has written to the file since it queued the write.
     newest: Option<Value>,
+    /// The thread writes no more, whatever is the newest.
+    has_ended: bool,
 }
 
 #[derive(Debug)]
@@ -62,7 +64,7 @@ impl Reclaims {
         Ok(Self { workers, open: BTreeMap::new() })
     }
 
-    /// Queues a write for a group that has none; never waits.
+    /// Queues a write for a group that has none, or whose write has ended; never waits.
     pub fn lower(&mut self, change: Change) -> Result<(), QueueFull> {
         let state = Arc::default();
         self.workers.submit(Lowering { change: change.clone(), state: Arc::clone(&state) })?;
@@ -94,11 +96,20 @@ impl Reclaims {
         }
     }
 
+    /// Whether the open write of the file will see by what it is superseded. False if it has ended, or if there is none.
+    pub fn ends_with_newest(&self, change: &Change) -> bool {
+        let open = self.open.get(&change.group).filter(|open| open.change.file == change.file);
+        open.is_some_and(|open| !open.state.lock().has_ended)
+    }
+
     /// The writes that have ended since the last call; never waits.
     pub fn collect(&mut self) -> Vec<Lowered> {
         let all = self.workers.collect_all(Duration::ZERO);
-        for lowered in &all {
-            self.open.remove(&lowered.change.group);
+        for Lowered { change, .. } in &all {
+            // A later write of the group may be open.
+            if self.open_of(&change.group) == Some(change) {
+                self.open.remove(&change.group);
+            }
         }
         all
     }
@@ -124,6 +135,7 @@ impl Lowering {
         {
             let mut state = state.lock();
             if state.newest.is_some() {
+                state.has_ended = true;
                 return Lowered { change, outcome: Ok(false) };
             }
             state.begun = Some(Instant::now());
@@ -138,11 +150,13 @@ impl Lowering {
         loop {
             // In this order: the agent supersedes the write before it takes the raise over.
             let risen = raises.risen(&change.group, change.file);
-            let newest = state.lock().newest;
-            let wanted = newest.into_iter().chain(risen).reduce(Value::looser);
+            let mut state = state.lock();
+            let wanted = state.newest.into_iter().chain(risen).reduce(Value::looser);
             let Some(value) = wanted.filter(|_| wanted != last) else {
+                state.has_ended = true;
                 return Lowered { change, outcome: written.map(|()| last.is_none()) };
             };
+            drop(state);
             written = write(value);
             last = wanted;
         }

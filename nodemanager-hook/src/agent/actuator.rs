@@ -14,7 +14,7 @@ use super::{container::NodeContainer, lowerings::Lowerings};
 use crate::{
     actuators::{
         Change, Circumstances, KernelFileError, KernelFiles, LimitFile, LimitStep, Margin,
-        UrgentRaises, Value, container_of, empty_group, read_limit, take_back,
+        UrgentRaises, Value, container_of, empty_group, take_back,
     },
     audit::{Audit, Reason},
     cgroups::{Controller, Hierarchies},
@@ -163,6 +163,7 @@ impl Actuator {
         outcomes: impl Iterator<Item = Result<bool, KernelFileError>>,
     ) {
         let (id, container) = (wanted.id, &mut *wanted.container);
+        let reason = reason_of(step, wanted.reason);
         let mut written = Vec::new();
         let mut failed = None;
         for (change, outcome) in step.changes.iter().zip(outcomes) {
@@ -173,7 +174,7 @@ impl Actuator {
             }
         }
         for kept in &step.kept {
-            match self.write_if_overwritten(kept) {
+            match self.write_if_overwritten(kept, (id.clone(), reason, wanted.limits)) {
                 Ok(true) => written.push(kept),
                 Ok(false) => {}
                 Err(error) => failed = Some(error),
@@ -190,20 +191,7 @@ impl Actuator {
         if written.is_empty() {
             return;
         }
-        self.audit.changed(id, reason_of(step, wanted.reason), &wanted.limits, &written);
-    }
-
-    /// Writes somebody else's value again if a thread of the agent wrote over it after the agent had read it, and ended
-    /// before the agent superseded its write. Returns whether it did.
-    fn write_if_overwritten(&mut self, kept: &Change) -> Result<bool, KernelFileError> {
-        let Change { group, file, value } = kept;
-        let shown = read_limit(group, *file)?;
-        let former = self.journal.former(group, *file);
-        if former.is_none_or(|former| !former.is_own(shown)) {
-            return Ok(false);
-        }
-        self.files.forget_value(group, *file);
-        self.files.write(group, *file, *value)
+        self.audit.changed(id, reason, &wanted.limits, &written);
     }
 
     /// Counts a step as in force.

@@ -52,9 +52,7 @@ impl Target {
 impl LimitStep {
     /// Whether this only writes a memory limit for which the kernel has to reclaim memory.
     pub fn is_slow(&self) -> bool {
-        let reclaims =
-            |change: &Change| matches!(change.file, LimitFile::MemoryLimit | LimitFile::MemoryHigh);
-        self.reclaimed_bytes > 0 && matches!(&self.changes[..], [change] if reclaims(change))
+        self.reclaimed_bytes > 0 && matches!(&self.changes[..], [change] if change.reclaims())
     }
 
     pub(super) fn new(

@@ -1,7 +1,10 @@
 //! Writes to groups of the container executor, which get their values back.
 
+use std::{thread, time::Duration};
+
 use super::*;
 
+const PATIENCE: Duration = Duration::from_secs(20);
 const FILES: [&str; 2] = ["memory.max", "memory.high"];
 
 /// A container of the executor whose lower limit waits for a thread.
@@ -65,22 +68,46 @@ fn a_value_of_yarns_outlasts_a_queued_limit_whose_plan_has_ended() {
     assert_eq!(bench.in_force(), None);
 }
 
-#[test]
-fn a_value_of_yarns_outlasts_a_queued_limit_that_is_written_after_the_agent_has_read_the_file() {
-    let (mut bench, stuck) = bench_with_queued_limit();
+/// YARN sets `memory.high`. A thread writes over it after the agent has read it, and ends before the agent puts the lifted
+/// limit in force. All threads are stuck then. Returns the text that the thread wrote.
+fn overwrite(bench: &mut Bench, stuck: Stuck, resized: &str) -> (String, Stuck) {
     let queued = wake_at(bench.in_force().unwrap()).to_string();
-    let resized = (500 * MIB).to_string();
-    bench.set("memory.high", &resized);
-    let Bench { id, container, actuator, .. } = &mut bench;
+    bench.set("memory.high", resized);
+    let Bench { id, container, actuator, .. } = bench;
     let wanted = Wanted::lifted(id, container, Reason::PlanEnded);
     let steps = actuator.steps(&wanted, &mut 0);
     let _readers = stuck.readers();
     bench.wait_for_text("memory.high", &queued);
-    let Bench { id, container, actuator, .. } = &mut bench;
+    let (group, deadline) = (bench.directory.path(), Instant::now() + PATIENCE);
+    let Some(open) = bench.actuator.lowerings.reclaims.open_of(group).cloned() else {
+        panic!("nothing has collected the write");
+    };
+    while bench.actuator.lowerings.reclaims.ends_with_newest(&open) {
+        assert!(Instant::now() < deadline, "the write does not end");
+        thread::sleep(Duration::from_millis(1));
+    }
+    let again = Stuck::all_threads_of(bench);
+    let Bench { id, container, actuator, .. } = bench;
     let wanted = Wanted::lifted(id, container, Reason::PlanEnded);
     actuator.put_in_force(vec![wanted], vec![steps]);
-    assert_eq!(texts(&bench), ["max".into(), resized.clone()]);
-    bench.wait_for_threads();
-    assert_eq!(texts(&bench), ["max".into(), resized]);
-    assert_eq!(bench.actuator.journal.all_former().count(), 0);
+    (queued, again)
+}
+
+#[test]
+fn a_value_of_yarns_outlasts_a_queued_limit_that_is_written_after_the_agent_has_read_the_file() {
+    for (mib, is_lower) in [(500, true), (750, false)] {
+        let (mut bench, stuck) = bench_with_queued_limit();
+        bench.audit();
+        let resized = (mib * MIB).to_string();
+        let (queued, stuck) = overwrite(&mut bench, stuck, &resized);
+        let now = if is_lower { &queued } else { &resized };
+        assert_eq!(texts(&bench), ["max", now], "only a lower one waits for a thread");
+        stuck.release(&mut bench);
+        assert_eq!(texts(&bench), ["max", &resized]);
+        assert_eq!(bench.actuator.journal.all_former().count(), 0);
+        let audited = bench.audited();
+        for text in [queued, resized] {
+            assert!(audited.contains(&("memory.high".into(), text)), "{audited:?}");
+        }
+    }
 }
