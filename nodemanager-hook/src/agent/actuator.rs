@@ -86,8 +86,9 @@ impl Actuator {
         }
         self.collect_lowered();
         for wanted in &mut all {
-            self.take_over_written(wanted);
+            // In this order: what follows forgets the values before a raise, and the audit file has to have it.
             self.take_over_raises(wanted);
+            self.take_over_written(wanted);
         }
         // Each one is the first in its turn, since what may be reclaimed is bounded.
         if all.len() > 1 {

@@ -55,6 +55,24 @@ fn memory_max_falls_again_after_a_raise_of_it_alone() {
 }
 
 #[test]
+fn the_audit_file_has_a_raise_of_memory_max_alone_also_after_a_write_that_failed() {
+    let mut bench = Bench::new();
+    bench.limit(800);
+    bench.set("memory.current", &(600 * MIB).to_string());
+    let _sealed = bench.seal("memory.high");
+    bench.limit(160);
+    bench.wait_for_threads();
+    bench.allow_raises();
+    bench.hold(790);
+    bench.actuator.urgent_raises.raise(WATCH);
+    let [max, high] = bench.max_and_high();
+    assert!(max > 800 * MIB && high == wake_at(800 * MIB), "{max} {high}");
+    bench.audit();
+    bench.limit(160);
+    assert_eq!(bench.audited().first(), Some(&("memory.max".to_owned(), max.to_string())));
+}
+
+#[test]
 fn a_memory_max_that_was_refused_is_written_later() {
     let mut bench = Bench::new();
     let sealed = bench.seal("memory.max");
