@@ -1,4 +1,5 @@
 //! What application masters may take.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use super::*;
 use crate::simulator::queues::tests::{all_of, counting, limited, memory, parent, queues};
