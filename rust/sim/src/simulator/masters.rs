@@ -92,10 +92,11 @@ impl Masters {
             return Some(now_ms);
         };
         let master = &mut self.masters[place];
-        if master.started_ms.is_none() && master.held.is_empty() {
-            if !master.starts(&mut self.taken, &limits, now_ms) {
-                self.waiting.push(place);
-            }
+        if master.started_ms.is_none()
+            && master.held.is_empty()
+            && !master.starts(&mut self.taken, &limits, now_ms)
+        {
+            self.waiting.push(place);
         }
         if master.started_ms.is_none() {
             master.held.push(Held { application, submitted_ms: now_ms });
