@@ -243,9 +243,13 @@ def test_applications_wait_and_run(
     assert browser.find("main td b") == []
 
     def is_reason_shown() -> bool:
-        found = cluster.resource_manager.elastane_rest(f"applications/{waiting}")
-        why = found["waiting"]
-        return why is not None and why["reason"] in browser.text("main section:nth-of-type(1)")
+        found = cluster.resource_manager.elastane_rest("applications?state=waiting")
+        listed = {one["application"]: one["waiting"] for one in found["applications"]}
+        why = listed.get(waiting)
+        if why is None:
+            return False
+        reason = why["capacity_scheduler_says"] or why["reason"]
+        return reason in browser.text("main section:nth-of-type(1)")
 
     # The reason changes, and the page asks every 5 s.
     browser.wait(is_reason_shown, "the reason that REST gives")

@@ -274,7 +274,7 @@ def test_a_button_works_out_what_enforce_would_win(
     assert "with care" not in shown
     assert "\N{MINUS SIGN}4.2 s" in shown
     assert "Node-hours in mode enforce" in shown
-    assert browser.text(".tall tbody tr").split()[-2:] == ["4.5", "1.8"]
+    assert browser.text(".tall tbody tr").split()[-2:] == ["4.50", "1.80"]
     assert "Worked out from the record up to" in browser.text(ADVICE_STATE)
     assert browser.run("return document.activeElement === arguments[0]", button)
     asked = advice.asked
