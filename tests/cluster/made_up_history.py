@@ -12,7 +12,7 @@ STEPS = 45
 STEP_MS = 20_000
 # The newest report is newer.
 NEWEST_STEP_AGE_MS = 5_000
-# A container begins so many steps after the one before it.
+# The number of steps of the history between the starts of two containers.
 STEPS_APART = 5
 # What each uses at a step, by its number on the node.
 USED: dict[str, Callable[[int, int], float]] = {

@@ -162,11 +162,9 @@ impl Flow {
 
     /// A container ends, and its node has room; if its queue or user was at a limit, others have, too.
     fn end(&mut self, place: usize, at_ms: i64) {
-        let End { room, load, account, user, is_master, is_rough, .. } = self.ends[place].clone();
-        self.rooms[room].give_back(&load, is_rough);
-        let names = (account, user);
-        let was_at_limit = self.accounts.is_at_limit(names, self.smallest_bytes);
-        self.accounts.give_back(names, load.booked, is_rough);
+        let End { account, user, .. } = self.ends[place];
+        let was_at_limit = self.accounts.is_at_limit((account, user), self.smallest_bytes);
+        let End { room, is_master, is_rough, .. } = self.give_back(place);
         if is_master {
             let queue = &mut self.queues[self.accounts.accounts[account].queue];
             queue.masters += 1;
@@ -177,6 +175,15 @@ impl Flow {
             let open: Vec<_> = self.open.iter().copied().take(OTHERS_COMPARED).collect();
             open.into_iter().for_each(|room| self.fill(room, at_ms));
         }
+    }
+
+    /// Its node, its queue and its user have again what an ended container had.
+    pub(super) fn give_back(&mut self, place: usize) -> End {
+        let ended = self.ends[place].clone();
+        self.rooms[ended.room].give_back(&ended.load, ended.is_rough);
+        let names = (ended.account, ended.user);
+        self.accounts.give_back(names, ended.load.booked, ended.is_rough);
+        ended
     }
 
     /// An application is placed by request from now on.

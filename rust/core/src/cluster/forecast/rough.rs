@@ -180,10 +180,7 @@ impl Flow {
             if at_ms > latest_ms {
                 continue;
             }
-            let End { room, load, account, user, is_master, is_rough, .. } =
-                self.ends[place].clone();
-            self.rooms[room].give_back(&load, is_rough);
-            self.accounts.give_back((account, user), load.booked, is_rough);
+            let End { room, load, account, user, is_master, .. } = self.give_back(place);
             let queue = Some(self.accounts.accounts[account].queue);
             let room = &self.rooms[room];
             let left_ms = at_ms.saturating_sub(reached_ms).max(1) as f64;
